@@ -1,0 +1,55 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import * as z from 'zod';
+
+const Secret = z.object({ current: z.string() }).catchall(z.string());
+
+/** After a miss the secret is read again at most this often, so that a wrong version in an item cannot cause a flood. */
+const REFRESH_MILLISECONDS = 10_000;
+
+/**
+ * A secret of Secrets Manager that holds versioned keys: `{ "current": "2", "1": "…", "2": "…" }`. What was written
+ * under version 1 stays readable after an operator adds version 2 and points `current` at it.
+ */
+export class KeyRing {
+  readonly #arn: string;
+  readonly #client: SecretsManagerClient;
+  #keys: Promise<Map<string, string>> | undefined;
+  #readAt = 0;
+
+  constructor(arn: string, client = new SecretsManagerClient({ maxAttempts: 3, requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } })) {
+    this.#arn = arn;
+    this.#client = client;
+  }
+
+  /** The version that new things are written under, and its key. */
+  async current(): Promise<{ version: string; key: string }> {
+    const keys = await this.#read();
+    const version = keys.get('current') ?? '';
+    return { version, key: await this.byVersion(version) };
+  }
+
+  /** The key of a version. Throws when the secret has no such version, also after reading it again. */
+  async byVersion(version: string): Promise<string> {
+    let key = (await this.#read()).get(version);
+    if (key === undefined && Date.now() - this.#readAt > REFRESH_MILLISECONDS) {
+      this.#keys = undefined;
+      key = (await this.#read()).get(version);
+    }
+    if (key === undefined) throw new Error(`The secret has no key of version ${JSON.stringify(version)}`);
+    return key;
+  }
+
+  #read(): Promise<Map<string, string>> {
+    this.#keys ??= this.#fetch().catch((error: unknown) => {
+      this.#keys = undefined;
+      throw error;
+    });
+    return this.#keys;
+  }
+
+  async #fetch(): Promise<Map<string, string>> {
+    const { SecretString } = await this.#client.send(new GetSecretValueCommand({ SecretId: this.#arn }));
+    this.#readAt = Date.now();
+    return new Map(Object.entries(Secret.parse(JSON.parse(SecretString ?? '{}'))));
+  }
+}

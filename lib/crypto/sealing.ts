@@ -1,0 +1,28 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** A 32-byte key for one purpose, derived from a secret (HKDF-SHA-256). `context` says whose key it is and what for. */
+export function deriveKey(secret: string | Uint8Array, context: readonly string[]): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', JSON.stringify(context), 32));
+}
+
+/** AES-256-GCM: a random IV, the ciphertext and the tag, joined. `bound` is what the text belongs to; it must be the same to open it. */
+export function sealBytes(key: Uint8Array, plain: Uint8Array, bound: readonly string[]): Buffer {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(JSON.stringify(bound)));
+  return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** What `sealBytes` sealed; undefined when the key, what it is bound to, or a single bit of it is another. */
+export function openBytes(key: Uint8Array, sealed: Uint8Array, bound: readonly string[]): Buffer | undefined {
+  if (sealed.length < IV_BYTES + TAG_BYTES) return undefined;
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAAD(Buffer.from(JSON.stringify(bound)));
+  decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES, sealed.length - TAG_BYTES)), decipher.final()]);
+  } catch {
+    return undefined;
+  }
+}

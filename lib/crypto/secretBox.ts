@@ -1,0 +1,63 @@
+import type { Capability } from '../capability.ts';
+import { KeyRing } from './keyRing.ts';
+import { deriveKey, openBytes, sealBytes } from './sealing.ts';
+
+/** What a stored secret belongs to: it opens only with the same owner, so a ciphertext copied elsewhere is worthless. */
+export interface SecretOwner {
+  readonly tenant: string;
+  /** What the secret is for, as in `authToken`. */
+  readonly purpose: string;
+  /** The id of the thing that has it. */
+  readonly id: string;
+}
+
+/**
+ * Encrypts secrets at rest: AES-256-GCM under a key of the tenant's own, derived from the master key. The text is
+ * `<version of the master key>.<base64url>`, so that the master key can be rotated.
+ */
+export class SecretBox {
+  readonly #ring: KeyRing;
+  readonly #tenantKeys = new Map<string, Buffer>();
+
+  constructor(ring: KeyRing) {
+    this.#ring = ring;
+  }
+
+  async seal(plain: string, owner: SecretOwner): Promise<string> {
+    const { version, key } = await this.#ring.current();
+    const sealed = sealBytes(this.#tenantKey(key, version, owner.tenant), Buffer.from(plain), bound(owner));
+    return `${version}.${sealed.toString('base64url')}`;
+  }
+
+  /** The plain text. Throws when it was not sealed for this owner, which is a fault of ours and never of a caller. */
+  async open(sealed: string, owner: SecretOwner): Promise<string> {
+    const dot = sealed.indexOf('.');
+    const version = sealed.slice(0, dot);
+    const key = await this.#ring.byVersion(version);
+    const plain = openBytes(this.#tenantKey(key, version, owner.tenant), Buffer.from(sealed.slice(dot + 1), 'base64url'), bound(owner));
+    if (!plain) throw new Error(`A secret for ${owner.purpose} does not open for its owner`);
+    return plain.toString();
+  }
+
+  #tenantKey(master: string, version: string, tenant: string): Buffer {
+    const name = `${version}.${tenant}`;
+    let key = this.#tenantKeys.get(name);
+    if (!key) {
+      if (this.#tenantKeys.size >= 1_000) this.#tenantKeys.clear();
+      key = deriveKey(master, ['secretBox', tenant]);
+      this.#tenantKeys.set(name, key);
+    }
+    return key;
+  }
+}
+
+function bound(owner: SecretOwner): string[] {
+  return [owner.tenant, owner.purpose, owner.id];
+}
+
+/** Seal and open secrets at rest. Whoever uses it may read the master key. */
+export const secretBox: Capability<SecretBox> = {
+  grants: [{ resource: 'secret/masterKey', actions: ['GetSecretValue'] }],
+  env: ['MASTER_KEY_SECRET_ARN'],
+  open: (env) => new SecretBox(new KeyRing(env.MASTER_KEY_SECRET_ARN)),
+};

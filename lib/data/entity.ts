@@ -1,0 +1,115 @@
+import type * as z from 'zod';
+import type { IndexName } from '../capability.ts';
+import { joinKey } from './keys.ts';
+
+/**
+ * Who removes an entity's items: the cleanup of what they lie beneath (named by its internal id), the time to live, or
+ * nothing because they live as long as the tenant or workspace itself.
+ */
+export type Owner = 'organization' | 'folder' | 'document' | 'user' | 'tenant' | 'workspace' | 'expiry';
+
+/** Whose partition an entity lives in: the first part of its key. `service` is for what is read before a tenant is known. */
+export type Scope = 'tenant' | 'workspace' | 'service';
+
+const scopePart = { tenant: 'T', workspace: 'W', service: 'S' } as const;
+
+type Parts = readonly string[];
+type IndexKeys<T> = Partial<Record<IndexName, { pk: (value: T) => Parts | undefined; sk: (value: T) => Parts; readonly holds: string }>>;
+
+export interface EntityDefinition<S extends z.ZodObject, P, K> {
+  readonly type: string;
+  /** Raised when the schema changes in a way that stored items do not meet. */
+  readonly version: number;
+  readonly scope: Scope;
+  readonly ownedBy: Owner;
+  readonly schema: S;
+  /** The parts of the partition key; the first is the tenant's API key or the workspace's id, unless the scope is `service`. */
+  readonly pk: (partition: P) => Parts;
+  readonly sk: (key: K) => Parts;
+  readonly indexes?: IndexKeys<z.output<S> & P & K>;
+  /** When the item may go, in epoch seconds. DynamoDB removes it later than that, so reads filter. */
+  readonly expiresAt?: (value: z.output<S>) => number | undefined;
+  /** One line for the table of entities in the README. */
+  readonly purpose: string;
+}
+
+export interface Key {
+  readonly PK: string;
+  readonly SK: string;
+}
+
+/** An item as it is stored: keys, `_t` type, `_v` schema version, `_r` revision for optimistic locking, and the attributes. */
+export type Item = Key & { readonly _t: string; readonly _v: number; readonly _r: number; readonly ttl?: number; readonly [attribute: string]: unknown };
+
+/** A value as it was read, with the revision that a conditional write names. */
+export type Stored<T> = T & { readonly _r: number };
+
+export interface Entity<T, P, K> {
+  readonly type: string;
+  readonly version: number;
+  readonly scope: Scope;
+  readonly ownedBy: Owner;
+  readonly purpose: string;
+  readonly definition: EntityDefinition<z.ZodObject, never, never>;
+  key(key: P & K): Key;
+  partition(partition: P): string;
+  toItem(value: T & P & K, revision?: number): Item;
+  /** The value of an item; undefined when its time to live is over at `now` (epoch milliseconds). */
+  fromItem(item: Record<string, unknown>, now: number): Stored<T> | undefined;
+}
+
+const everyEntity = new Map<string, Entity<never, never, never>>();
+
+/** Every entity whose module has been imported, by type: for the README's table and the tests. */
+export function entities(): readonly Entity<never, never, never>[] {
+  return [...everyEntity.values()];
+}
+
+/**
+ * Defines an entity of the table. `P` and `K` are the values that its partition and sort key are made of; they may be
+ * attributes of the value or come beside it (the tenant does, so that it is not stored twice).
+ */
+export function defineEntity<S extends z.ZodObject, P, K>(definition: EntityDefinition<S, P, K>): Entity<z.output<S>, P, K> {
+  type T = z.output<S>;
+  const scope = scopePart[definition.scope];
+  const partition = (of: P) => joinKey([scope, ...definition.pk(of)]);
+  const key = (of: P & K): Key => ({ PK: partition(of), SK: joinKey(definition.sk(of)) });
+  const attributes = Object.keys(definition.schema.shape);
+  const indexes = Object.entries(definition.indexes ?? {});
+  const entity: Entity<T, P, K> = {
+    type: definition.type,
+    version: definition.version,
+    scope: definition.scope,
+    ownedBy: definition.ownedBy,
+    purpose: definition.purpose,
+    definition: definition as unknown as EntityDefinition<z.ZodObject, never, never>,
+    key,
+    partition,
+    toItem(value, revision = 1) {
+      const item: Record<string, unknown> = { ...key(value), _t: definition.type, _v: definition.version, _r: revision };
+      for (const name of attributes) {
+        const attribute = (value as Record<string, unknown>)[name];
+        if (attribute !== undefined) item[name] = attribute;
+      }
+      for (const [name, index] of indexes) {
+        const pk = index.pk(value);
+        if (pk === undefined) continue;
+        item[`${name}pk`] = joinKey([scope, ...pk]);
+        item[`${name}sk`] = joinKey(index.sk(value));
+      }
+      const ttl = definition.expiresAt?.(value);
+      if (ttl !== undefined) item.ttl = ttl;
+      return item as Item;
+    },
+    fromItem(item, now) {
+      if (item._t !== definition.type) throw new Error(`Expected an item of type ${definition.type}, got ${String(item._t)}`);
+      if (typeof item.ttl === 'number' && item.ttl * 1000 <= now) return undefined;
+      const value = definition.schema.parse(item) as T;
+      return Object.assign(value as object, { _r: item._r }) as Stored<T>;
+    },
+  };
+  const known = everyEntity.get(definition.type);
+  if (known) throw new Error(`Entity ${definition.type} is defined twice`);
+  everyEntity.set(definition.type, entity as unknown as Entity<never, never, never>);
+  return entity;
+}

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+
+const SEPARATOR = '#';
+const LONGEST_PART = 200;
+
+/**
+ * One part of a key, so that parts can be joined without meeting: `#`, `~` and `%` are escaped, and a part of more than
+ * 200 bytes becomes `~` and its SHA-256 (a sort key holds 1,024 bytes, an identifier up to 1,536).
+ */
+export function encodePart(part: string): string {
+  const escaped = part.replace(/[#%~]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+  if (Buffer.byteLength(escaped) <= LONGEST_PART) return escaped;
+  return `~${createHash('sha256').update(part).digest('base64url')}`;
+}
+
+/** The parts joined to a whole key. */
+export function joinKey(parts: readonly string[]): string {
+  return parts.map(encodePart).join(SEPARATOR);
+}
+
+/** The parts joined to a prefix, which ends with the separator: the prefix of `doc1` does not match `doc10`. */
+export function keyPrefix(parts: readonly string[]): string {
+  return parts.length === 0 ? '' : joinKey(parts) + SEPARATOR;
+}

@@ -1,0 +1,118 @@
+import * as z from 'zod';
+import type { Capability } from '../capability.ts';
+import { invalid } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { defineEntity, type Stored } from './entity.ts';
+import { insert, openTable, type Page, type Table } from './table.ts';
+import { writeEach } from './writeEach.ts';
+
+const Schema = z.object({
+  organizationId: z.string(),
+  /** Made at creation; everything beneath is keyed by it, so that an organization created again starts empty. */
+  internalId: z.string(),
+  organizationName: z.string().optional(),
+  disabled: z.boolean(),
+  /** The caller's own fields, as JSON text: a DynamoDB map would lose `__proto__` keys, long numbers and deep nesting. */
+  metadata: z.string().optional(),
+  createdAt: z.number(),
+  lastUpdated: z.number(),
+});
+export type Organization = z.output<typeof Schema>;
+
+export const OrganizationEntity = defineEntity({
+  type: 'Organization',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'tenant',
+  purpose: 'An organization under the customer\'s id, with its internal id',
+  schema: Schema,
+  pk: (of: { tenant: string }) => [of.tenant, 'ORGANIZATIONS'],
+  sk: (key: { organizationId: string }) => [key.organizationId],
+});
+
+/** The fields of an organization that is to be created. */
+export interface NewOrganization {
+  readonly organizationId: string;
+  readonly organizationName?: string | undefined;
+  readonly metadata?: string | undefined;
+}
+
+export interface Added {
+  readonly success: boolean;
+  /** The internal id; empty when the item failed. */
+  readonly id: string;
+  readonly message: string;
+}
+
+export class OrganizationReader {
+  protected readonly table: Table;
+
+  constructor(table: Table) {
+    this.table = table;
+  }
+
+  /** The organization under the customer's id. INVALID_ARGUMENT when there is none. */
+  async require(tenant: string, organizationId: string): Promise<Stored<Organization>> {
+    const organization = await this.table.get(OrganizationEntity, { tenant, organizationId });
+    if (!organization) throw unknownOrganization();
+    return organization;
+  }
+
+  /** Those of the organizations that exist, in the order of the ids. */
+  async named(tenant: string, organizationIds: readonly string[]): Promise<Stored<Organization>[]> {
+    const found = await this.table.getMany(OrganizationEntity, organizationIds.map((organizationId) => ({ tenant, organizationId })));
+    return found.filter((organization) => organization !== undefined);
+  }
+
+  /** A page of all organizations, by id. */
+  async list(tenant: string, options: { limit: number; after?: string | undefined }): Promise<Page<Organization>> {
+    return this.table.query(OrganizationEntity, { tenant }, options);
+  }
+}
+
+export class OrganizationWriter extends OrganizationReader {
+  /** Creates organizations; one that exists is left as it is and reported as a failure of its own. Ids are distinct. */
+  async add(tenant: string, organizations: readonly NewOrganization[], now: number): Promise<Added[]> {
+    return writeEach<NewOrganization, Stored<Organization> | undefined, Added>({
+      table: this.table,
+      items: organizations,
+      read: (items) => this.table.getMany(OrganizationEntity, items.map(({ organizationId }) => ({ tenant, organizationId }))),
+      decide: (item, stored) => {
+        if (stored) return { result: { success: false, id: stored.internalId, message: 'Organization already exists.' }, ops: [] };
+        const organization = created(item, now);
+        return { result: { success: true, id: organization.internalId, message: 'Added Successfully' }, ops: [insert(OrganizationEntity, { tenant, ...organization })] };
+      },
+      conflicted: () => ({ success: false, id: '', message: 'Organization is being changed by another request.' }),
+    });
+  }
+
+  /** The organization under the customer's id, created when it is missing and `create` says so; else INVALID_ARGUMENT. */
+  async ensure(tenant: string, organizationId: string, create: boolean, now: number): Promise<Organization> {
+    const stored = await this.table.get(OrganizationEntity, { tenant, organizationId });
+    if (stored) return stored;
+    if (!create) throw unknownOrganization('; send createOrganization: true to create it');
+    const organization = created({ organizationId }, now);
+    const outcome = await this.table.write([insert(OrganizationEntity, { tenant, ...organization })]);
+    return outcome === 'done' ? organization : this.require(tenant, organizationId);
+  }
+}
+
+function created(from: NewOrganization, now: number): Organization {
+  return { ...from, organizationName: from.organizationName, metadata: from.metadata, internalId: newId('org', now), disabled: false, createdAt: now, lastUpdated: now };
+}
+
+function unknownOrganization(hint = ''): Error {
+  return invalid({ path: ['organizationId'], code: 'does_not_exist', message: `organizationId: the organization does not exist${hint}` });
+}
+
+export const readOrganizations: Capability<OrganizationReader> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new OrganizationReader(openTable(env)),
+};
+
+export const writeOrganizations: Capability<OrganizationWriter> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new OrganizationWriter(openTable(env)),
+};

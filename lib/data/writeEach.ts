@@ -1,0 +1,86 @@
+import type { Table, WriteOp } from './table.ts';
+
+/** What is to happen to one item of a list call: its entry in the answer, and the writes that make it true. */
+export interface Decision<R> {
+  readonly result: R;
+  readonly ops: readonly WriteOp[];
+}
+
+export interface EachOptions<I, S, R> {
+  readonly table: Table;
+  /** Distinct items. */
+  readonly items: readonly I[];
+  /** What is stored of these items, in their order. */
+  readonly read: (items: readonly I[]) => Promise<readonly S[]>;
+  /** The rule: pure, and run again on what is read anew when somebody else wrote in between. */
+  readonly decide: (item: I, state: S) => Decision<R>;
+  /** The result of an item that others kept changing. */
+  readonly conflicted: (item: I) => R;
+}
+
+const OPS_PER_TRANSACTION = 30;
+const TRIES = 3;
+const PARALLEL = 4;
+
+interface Planned<I, R> extends Decision<R> {
+  readonly item: I;
+}
+
+/**
+ * Carries out a list call: reads, decides per item in pure code, and writes in transactions of at most 30 operations,
+ * each conditioned on what was read; the writes of one item are never split. The items of a cancelled transaction are
+ * read and decided again, those that conflicted in a transaction of their own; after three tries they fail alone.
+ * Gives the results in the order of the items.
+ */
+export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise<R[]> {
+  const results = new Map<I, R>();
+  let together: readonly I[] = options.items;
+  let alone: readonly I[] = [];
+  for (let attempt = 0; together.length + alone.length > 0; attempt++) {
+    const last = attempt === TRIES - 1;
+    const items = [...together, ...alone];
+    const states = await options.read(items);
+    const planned = items.map((item, index): Planned<I, R> => ({ item, ...options.decide(item, states[index] as S) }));
+    const batches = [...batch(planned.slice(0, together.length)), ...batch(planned.slice(together.length), 1)];
+    const innocent: I[] = [];
+    const guilty: I[] = [];
+    await inParallel(batches, PARALLEL, async (plans) => {
+      const outcome = await options.table.write(plans.flatMap((plan) => plan.ops));
+      if (outcome === 'done') {
+        for (const plan of plans) results.set(plan.item, plan.result);
+        return;
+      }
+      const owners = plans.flatMap((plan) => plan.ops.map(() => plan));
+      const conflicting = new Set(outcome.conflicts.map((index) => owners[index]));
+      for (const plan of plans) (conflicting.has(plan) ? guilty : innocent).push(plan.item);
+    });
+    if (last) for (const item of [...innocent, ...guilty]) results.set(item, options.conflicted(item));
+    together = last ? [] : innocent;
+    alone = last ? [] : guilty;
+  }
+  return options.items.map((item) => results.get(item) as R);
+}
+
+/** Groups plans so that no group has more operations than one transaction takes, or more than `most` plans. */
+function batch<I, R>(plans: readonly Planned<I, R>[], most = Infinity): Planned<I, R>[][] {
+  const batches: Planned<I, R>[][] = [];
+  let size = Infinity;
+  for (const plan of plans) {
+    const current = batches.at(-1);
+    if (current && current.length < most && size + plan.ops.length <= OPS_PER_TRANSACTION) {
+      current.push(plan);
+      size += plan.ops.length;
+    } else {
+      batches.push([plan]);
+      size = plan.ops.length;
+    }
+  }
+  return batches;
+}
+
+async function inParallel<T>(values: readonly T[], width: number, work: (value: T) => Promise<void>): Promise<void> {
+  const rest = values.values();
+  await Promise.all(Array.from({ length: width }, async () => {
+    for (const value of rest) await work(value);
+  }));
+}

@@ -1,0 +1,128 @@
+import type * as z from 'zod';
+import type { Capability, Opened, Uses } from './capability.ts';
+import type { ErrorStatus } from './errors.ts';
+
+/** Who calls, as verified from the headers. The tenant is the API key: everything a customer stores lives under it. */
+export interface ApiKeyCaller {
+  readonly level: 'apiKey';
+  readonly tenant: string;
+  readonly workspaceId: string;
+  /** Seals this tenant's page tokens; 32 bytes. */
+  readonly pageKey: Uint8Array;
+}
+
+export interface WorkspaceCaller {
+  readonly level: 'workspace';
+  readonly workspaceId: string;
+  readonly ownerEmail: string;
+  readonly pageKey: Uint8Array;
+}
+
+export interface AnonymousCaller {
+  readonly level: 'none';
+}
+
+export interface CallerOf {
+  apiKey: ApiKeyCaller;
+  workspace: WorkspaceCaller;
+  none: AnonymousCaller;
+}
+export type AuthLevel = keyof CallerOf;
+export type Caller = CallerOf[AuthLevel];
+
+export interface Log {
+  info(message: string, keys?: Record<string, unknown>): void;
+  warn(message: string, keys?: Record<string, unknown>): void;
+  error(message: string, keys?: Record<string, unknown>): void;
+}
+
+/** Everything that `run` may use. */
+export interface Call<Input, U extends Uses, A extends AuthLevel> {
+  readonly input: Input;
+  readonly caller: CallerOf[A];
+  readonly deps: Opened<U>;
+  /** When the request arrived, epoch milliseconds. */
+  readonly now: number;
+  /** A new identifier, `<prefix>_` and 27 base-62 characters that sort by time. */
+  newId(prefix: string): string;
+  /** The address that the connection came from, as the gateway saw it. */
+  readonly sourceIp: string;
+  readonly log: Log;
+}
+
+export interface Example {
+  /** The `data` of a request. */
+  data: unknown;
+  /** What stands beside `status` and `message` in the answer. */
+  result: unknown;
+}
+
+/** One endpoint, declared once; route, function, IAM, environment, bundle, alarm text and OpenAPI operation derive from it. */
+export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> {
+  readonly path: `/v1/${string}` | `/v2/${string}`;
+  readonly summary: string;
+  readonly auth: A;
+  /** A `write` of a caller with credentials takes an `Idempotency-Key`. */
+  readonly kind: 'read' | 'write';
+  /** The schema of `data`. */
+  readonly input: I;
+  /** `optional` when the specification allows a request without a body. */
+  readonly body?: 'required' | 'optional';
+  /** The schema of what stands beside `status` and `message` in the result: `{ data }`, `{ data, nextPageToken }` or `{}`. */
+  readonly output: O;
+  readonly message: string | ((output: z.output<O>) => string);
+  /** What `run` may throw besides the statuses that every endpoint can answer (`commonErrors`). */
+  readonly errors: readonly ErrorStatus[];
+  readonly uses: U;
+  /** Read the credentials afresh instead of from memory: for functions that hand out or revoke them. */
+  readonly freshCredentials?: boolean;
+  /** The parameter that makes an answer smaller, named when it would exceed the limit. */
+  readonly narrowBy?: keyof z.output<I> & string;
+  /** What is broken for whom when this endpoint fails: the text of its alarm. */
+  readonly impact: string;
+  readonly example: Example;
+  readonly timeoutSeconds?: number;
+  readonly memoryMb?: number;
+}
+
+/** The statuses that any endpoint may answer, without declaring them. */
+export const commonErrors = ['INVALID_ARGUMENT', 'INTERNAL', 'UNAVAILABLE', 'DEADLINE_EXCEEDED'] as const satisfies readonly ErrorStatus[];
+
+export type Run<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> = (
+  call: Call<z.output<I>, U, A>,
+) => Promise<z.output<O>>;
+
+export interface EndpointOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> extends Declaration<I, O, U, A> {
+  readonly run: Run<I, O, U, A>;
+}
+
+/** An endpoint whose types are not needed, as the registry's readers see it. */
+export type Endpoint = Omit<Declaration<z.ZodType, z.ZodType, Record<string, Capability<unknown>>, AuthLevel>, 'narrowBy' | 'message'> & {
+  readonly narrowBy?: string;
+  // `never` because the registry holds endpoints of every input and output type.
+  readonly message: string | ((output: never) => string);
+  readonly run: (call: never) => Promise<unknown>;
+};
+
+/** Declares an endpoint. Importing a declaration has no effect: nothing is opened, read or timed before the first request. */
+export function defineEndpoint<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
+  declaration: Declaration<I, O, U, A>,
+  run: Run<I, O, U, A>,
+): EndpointOf<I, O, U, A> {
+  return { ...declaration, run };
+}
+
+/** `v2.auth.permissions.get` of `/v2/auth/permissions/get`: the operation's name in logs, metrics and OpenAPI. */
+export function endpointId(path: string): string {
+  return path.slice(1).split('/').join('.');
+}
+
+/** `v2/auth` of `/v2/auth/permissions/get`: the API family, which has a stack, an alarm and a dashboard row of its own. */
+export function familyOf(path: string): string {
+  return path.split('/').slice(1, 3).join('/');
+}
+
+/** `functions/v2/auth/permissions/get.ts` of `/v2/auth/permissions/get`. */
+export function sourceFile(path: string): string {
+  return `functions${path}.ts`;
+}

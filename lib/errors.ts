@@ -1,0 +1,43 @@
+/**
+ * The error catalogue: every status that an answer can carry, its HTTP code, whether a caller may simply send the
+ * request again, and what it means. The README's table and the OpenAPI responses are generated from it.
+ */
+export const errorCatalogue = {
+  INVALID_ARGUMENT: { http: 400, retryable: false, meaning: 'The request is malformed; the message names the field, `details.issues` lists every problem.' },
+  FAILED_PRECONDITION: { http: 400, retryable: false, meaning: 'The request is well formed, but the state of the workspace does not allow it.' },
+  PERMISSION_DENIED: { http: 403, retryable: false, meaning: 'The credentials are missing, wrong, expired or belong to someone else.' },
+  NOT_FOUND: { http: 404, retryable: false, meaning: 'What the request names does not exist for this caller.' },
+  ALREADY_EXISTS: { http: 409, retryable: false, meaning: 'What the request would create exists already.' },
+  ABORTED: { http: 409, retryable: true, meaning: 'Another request got in the way; send it again.' },
+  RESOURCE_EXHAUSTED: { http: 429, retryable: true, meaning: 'A limit on calls or on the number of things is used up.' },
+  INTERNAL: { http: 500, retryable: true, meaning: 'A fault of the service; quote the request id.' },
+  UNAVAILABLE: { http: 503, retryable: true, meaning: 'The service is overloaded for a moment; send the request again.' },
+  DEADLINE_EXCEEDED: { http: 504, retryable: true, meaning: 'The request took too long; its effect may or may not have happened.' },
+} as const satisfies Record<string, { http: number; retryable: boolean; meaning: string }>;
+
+export type ErrorStatus = keyof typeof errorCatalogue;
+
+/** One problem with one field of a request; `path` leads to the field from `data`, as in `['folders', 3, 'folderId']`. */
+export interface Issue {
+  path: (string | number)[];
+  code: string;
+  message: string;
+}
+
+/** A failure that the caller is told about: its status, its message and, for some, `details`. */
+export class ApiError extends Error {
+  readonly status: ErrorStatus;
+  readonly details: object | undefined;
+
+  constructor(status: ErrorStatus, message: string, options: { details?: object; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ApiError';
+    this.status = status;
+    this.details = options.details;
+  }
+}
+
+/** INVALID_ARGUMENT for the given problems: the first one is the message, all are in `details.issues`. */
+export function invalid(...issues: [Issue, ...Issue[]]): ApiError {
+  return new ApiError('INVALID_ARGUMENT', issues[0].message, { details: { issues } });
+}

@@ -1,0 +1,27 @@
+import type { Capability } from '../capability.ts';
+import type { AuthLevel } from '../endpoint.ts';
+import { credentials } from './credentials.ts';
+import { idempotency } from './idempotency.ts';
+
+const answering: Capability<undefined> = { grants: [], env: ['SERVICE_NAME'], open: () => undefined };
+
+interface Declared {
+  readonly auth: AuthLevel;
+  readonly kind: 'read' | 'write';
+  readonly uses: Readonly<Record<string, Capability<unknown>>>;
+}
+
+/** Whether calls of this endpoint can carry an `Idempotency-Key`: those that write and have credentials. */
+export function takesIdempotencyKey(endpoint: Declared): boolean {
+  return endpoint.kind === 'write' && endpoint.auth !== 'none';
+}
+
+/** Everything that an endpoint's function touches: what it declares and what the shared stack needs for it. */
+export function capabilitiesOf(endpoint: Declared): Capability<unknown>[] {
+  return [
+    answering,
+    ...(endpoint.auth === 'none' ? [] : [credentials]),
+    ...(takesIdempotencyKey(endpoint) ? [idempotency] : []),
+    ...Object.values(endpoint.uses),
+  ];
+}

@@ -1,0 +1,149 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import * as z from 'zod';
+import type { Capability } from '../capability.ts';
+import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
+import { defineEntity } from '../data/entity.ts';
+import { openTable, type Table } from '../data/table.ts';
+import { ApiError, invalid } from '../errors.ts';
+
+const LEASE_MILLISECONDS = 60_000;
+const LIFETIME_SECONDS = 24 * 60 * 60;
+const LARGEST_ANSWER = 300_000;
+
+const Schema = z.object({
+  requestHash: z.string(),
+  tokenHash: z.string(),
+  claim: z.string(),
+  /** Until when the claim holds, epoch ms; absent once there is an answer. */
+  leaseUntil: z.number().optional(),
+  httpStatus: z.number().optional(),
+  /** Absent when the answer was too large to keep. */
+  sealed: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
+  expiresAt: z.number(),
+});
+type IdempotencyRecord = z.output<typeof Schema>;
+
+/**
+ * What a call under an `Idempotency-Key` answered. The answer is sealed under a key derived from the caller's auth
+ * token, which the table does not hold: whoever reads the table cannot read answers, and no function needs the master
+ * key for this.
+ */
+export const IdempotencyEntity = defineEntity({
+  type: 'Idempotency',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'expiry',
+  purpose: 'The answer of a call under an Idempotency-Key, for 24 hours',
+  schema: Schema,
+  pk: (of: { owner: string; path: string; key: string }) => [of.owner, 'IDEMPOTENCY', of.path, of.key],
+  sk: (_key: unknown) => ['ANSWER'],
+  expiresAt: (value) => value.expiresAt,
+});
+
+type Claim = IdempotencyRecord & { owner: string; path: string; key: string };
+
+export interface Answer {
+  readonly httpStatus: number;
+  readonly body: string;
+}
+
+export interface IdempotentCall {
+  /** The API key or workspace that calls. */
+  readonly owner: string;
+  readonly authToken: string;
+  readonly path: string;
+  readonly key: string;
+  readonly body: string;
+  readonly now: number;
+}
+
+/** Whether an answer settles the call: one that the caller should simply repeat does not. */
+function settles(answer: Answer): boolean {
+  return answer.httpStatus < 500 && answer.httpStatus !== 409 && answer.httpStatus !== 429;
+}
+
+export class Idempotency {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Runs a call once per key and body within 24 hours and gives its answer, stored or new. The first write is the claim;
+   * it holds for 60 s, then another call may take it over. INVALID_ARGUMENT for another body or token under the same
+   * key, ABORTED while the first call is still running.
+   */
+  async once(call: IdempotentCall, run: () => Promise<Answer>): Promise<Answer & { replayed: boolean }> {
+    const id = { owner: call.owner, path: call.path, key: call.key };
+    const bound = [call.owner, call.path, call.key];
+    const base = {
+      ...id,
+      requestHash: sha256(call.body),
+      tokenHash: sha256(call.authToken),
+      claim: randomUUID(),
+      expiresAt: Math.floor(call.now / 1000) + LIFETIME_SECONDS,
+    };
+    const earlier = await this.#claim({ ...base, leaseUntil: call.now + LEASE_MILLISECONDS }, call.now);
+    if (earlier) {
+      const answer = this.#stored(earlier, base, call, bound);
+      return { ...answer, replayed: true };
+    }
+    let answer: Answer;
+    try {
+      answer = await run();
+    } catch (error) {
+      await this.#release(base, call.now);
+      throw error;
+    }
+    if (!settles(answer)) {
+      await this.#release(base, call.now);
+    } else {
+      const sealed = sealBytes(deriveKey(call.authToken, ['idempotency']), gzipSync(answer.body), bound);
+      const kept = sealed.length <= LARGEST_ANSWER ? { sealed } : {};
+      await this.#table.putIf(IdempotencyEntity, { ...base, httpStatus: answer.httpStatus, ...kept }, { claim: base.claim });
+    }
+    return { ...answer, replayed: false };
+  }
+
+  /** Takes the claim and gives undefined, or gives the record that stands in the way. */
+  async #claim(record: Claim, now: number): Promise<IdempotencyRecord | undefined> {
+    const earlier = await this.#table.putIf(IdempotencyEntity, record, 'absent');
+    if (earlier === 'done') return undefined;
+    const expired = earlier.expiresAt * 1000 <= now;
+    const abandoned = earlier.leaseUntil !== undefined && earlier.leaseUntil <= now && earlier.requestHash === record.requestHash;
+    if (!expired && !abandoned) return earlier;
+    const taken = await this.#table.putIf(IdempotencyEntity, record, { claim: earlier.claim });
+    return taken === 'done' ? undefined : taken;
+  }
+
+  #stored(earlier: IdempotencyRecord, base: Claim, call: IdempotentCall, bound: string[]): Answer {
+    if (earlier.requestHash !== base.requestHash) throw keyError('was used with another request body');
+    if (earlier.httpStatus === undefined) throw new ApiError('ABORTED', 'A request with this Idempotency-Key is still running; send it again in a moment');
+    if (earlier.tokenHash !== base.tokenHash) throw keyError('was used with another auth token');
+    if (!earlier.sealed) throw new ApiError('ABORTED', 'The request under this Idempotency-Key was carried out, but its answer was too large to keep');
+    const opened = openBytes(deriveKey(call.authToken, ['idempotency']), earlier.sealed, bound);
+    if (!opened) throw new Error('A stored answer does not open with the token that sealed it');
+    return { httpStatus: earlier.httpStatus, body: gunzipSync(opened).toString() };
+  }
+
+  /** Lets a retry run at once: the claim's lease is over. */
+  async #release(base: Claim, now: number): Promise<void> {
+    await this.#table.putIf(IdempotencyEntity, { ...base, leaseUntil: now }, { claim: base.claim });
+  }
+}
+
+function keyError(what: string): ApiError {
+  return invalid({ path: ['Idempotency-Key'], code: 'idempotency_key_reused', message: `This Idempotency-Key ${what}` });
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+export const idempotency: Capability<Idempotency> = {
+  grants: [{ resource: 'table', actions: ['PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new Idempotency(openTable(env)),
+};

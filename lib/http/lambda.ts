@@ -1,0 +1,133 @@
+import middy from '@middy/core';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import type * as z from 'zod';
+import { type Capability, type Environment, environment, type Opened, type Uses } from '../capability.ts';
+import { type AuthLevel, type Call, type Caller, endpointId, type EndpointOf } from '../endpoint.ts';
+import { ApiError, invalid } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { takesIdempotencyKey } from './capabilities.ts';
+import { credentials } from './credentials.ts';
+import { ANSWER_BYTES, failure, success } from './envelope.ts';
+import { type Answer, idempotency } from './idempotency.ts';
+import { authenticate, mapErrors, type Middleware, observe, parseBody, securityHeaders, type State, toApiError, validateInput } from './middlewares.ts';
+
+export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
+
+/** So long before the function's end a request is given up, so that the answer still reaches the caller. */
+const EARLY_TIMEOUT_MILLISECONDS = 500;
+
+/** A value made at its first use: importing a function opens nothing. */
+function lazy<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** The shared stack around a base handler: observation, headers, then the given middlewares, then error mapping. */
+export function stack(
+  name: { endpoint: string; path: string; serviceName: () => string },
+  middlewares: readonly Middleware[],
+  base: (event: APIGatewayProxyEventV2, state: State) => Promise<APIGatewayProxyStructuredResultV2>,
+): Handler {
+  // middy hands the base handler the request's context, so the state takes its place there.
+  const stateForHandler: Middleware = {
+    before: (request) => {
+      request.context = request.internal as unknown as Context;
+    },
+  };
+  const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(
+    async (event: APIGatewayProxyEventV2, state: Context) => base(event, state as unknown as State),
+    {
+      timeoutEarlyInMillis: EARLY_TIMEOUT_MILLISECONDS,
+      timeoutEarlyResponse: () => {
+        throw new ApiError('DEADLINE_EXCEEDED', 'The request took too long. Its effect may or may not have happened.');
+      },
+    },
+  );
+  handler.use([observe(name), securityHeaders(), ...middlewares, stateForHandler, mapErrors()] as never);
+  return handler as unknown as Handler;
+}
+
+/** The Lambda handler of an endpoint. `source` is where its environment comes from. */
+export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
+  endpoint: EndpointOf<I, O, U, A>,
+  source: Record<string, string | undefined> = process.env,
+): Handler {
+  const env = lazy(() => environment(source));
+  const serviceName = () => env().SERVICE_NAME;
+  const verifier = lazy(() => credentials.open(env()));
+  const repeats = lazy(() => idempotency.open(env()));
+  const deps = lazy(() => openAll(endpoint.uses, env()));
+
+  const run = async (event: APIGatewayProxyEventV2, state: State): Promise<Answer> => {
+    const call: Call<z.output<I>, U, A> = {
+      input: state.input as z.output<I>,
+      caller: state.caller as Call<z.output<I>, U, A>['caller'],
+      deps: deps(),
+      now: state.startedAt,
+      newId: (prefix) => newId(prefix, state.startedAt),
+      sourceIp: event.requestContext.http.sourceIp,
+      log: state.log,
+    };
+    const output = await endpoint.run(call);
+    const message = typeof endpoint.message === 'string' ? endpoint.message : endpoint.message(output);
+    const body = success(message, output as object);
+    if (Buffer.byteLength(body) > ANSWER_BYTES) throw tooLarge(endpoint.narrowBy);
+    return { httpStatus: 200, body };
+  };
+
+  return stack(
+    { endpoint: endpointId(endpoint.path), path: endpoint.path, serviceName },
+    [
+      authenticate({ level: endpoint.auth, fresh: endpoint.freshCredentials ?? false, serviceName, credentials: verifier }),
+      parseBody(endpoint.body ?? 'required'),
+      validateInput(endpoint.input),
+    ],
+    async (event, state) => {
+      const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;
+      if (key === undefined) return toResult(await run(event, state));
+      const answer = await repeats().once(
+        { owner: ownerOf(state.caller), authToken: tokenOf(event, serviceName()), path: endpoint.path, key, body: state.body, now: state.startedAt },
+        () => run(event, state).catch((error: unknown) => failed(error, state)),
+      );
+      return toResult(answer, answer.replayed ? { 'idempotency-replayed': 'true' } : {});
+    },
+  );
+}
+
+/** The answer of a call that failed for a reason of the caller's, which a repeated call is to get too; faults are thrown on. */
+function failed(error: unknown, state: State): Answer {
+  const known = toApiError(error, state.requestId);
+  if (known !== error) throw error;
+  state.errorStatus = known.status;
+  const { statusCode = 500, body = '' } = failure(known);
+  return { httpStatus: statusCode, body };
+}
+
+function toResult(answer: Answer, headers: Record<string, string> = {}): APIGatewayProxyStructuredResultV2 {
+  return { statusCode: answer.httpStatus, headers, body: answer.body };
+}
+
+function tooLarge(narrowBy: string | undefined): ApiError {
+  const hint = narrowBy ? `: ask for fewer ${narrowBy}` : '';
+  return invalid({ path: narrowBy ? [narrowBy] : [], code: 'answer_too_large', message: `The answer would be larger than ${ANSWER_BYTES} bytes${hint}` });
+}
+
+function idempotencyKey(event: APIGatewayProxyEventV2): string | undefined {
+  const key = event.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw invalid({ path: ['Idempotency-Key'], code: 'invalid_format', message: 'Idempotency-Key must be 1 to 255 visible ASCII characters' });
+}
+
+function ownerOf(caller: Caller): string {
+  return caller.level === 'apiKey' ? caller.tenant : caller.level === 'workspace' ? caller.workspaceId : '';
+}
+
+function tokenOf(event: APIGatewayProxyEventV2, serviceName: string): string {
+  return event.headers[`x-${serviceName}-auth-token`] ?? event.headers[`x-${serviceName}-workspace-auth-token`] ?? '';
+}
+
+function openAll<U extends Uses>(uses: U, env: Environment): Opened<U> {
+  const opened = Object.entries<Capability<unknown>>(uses).map(([name, capability]) => [name, capability.open(env)] as const);
+  return Object.fromEntries(opened) as Opened<U>;
+}

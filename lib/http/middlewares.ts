@@ -1,0 +1,144 @@
+import type { MiddlewareObj } from '@middy/core';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import type * as z from 'zod';
+import { type AuthLevel, type Caller, familyOf, type Log } from '../endpoint.ts';
+import { ApiError, type ErrorStatus, errorCatalogue } from '../errors.ts';
+import { logWith } from '../observability/log.ts';
+import type { Credentials } from './credentials.ts';
+import { bodyText, failure, parseEnvelope } from './envelope.ts';
+import { validate } from './validate.ts';
+
+/** What the middlewares put in place for each other and for the handler. */
+export interface State extends Record<string, unknown> {
+  startedAt: number;
+  requestId: string;
+  log: Log;
+  caller: Caller;
+  body: string;
+  data: unknown;
+  input: unknown;
+  errorStatus?: ErrorStatus;
+  cause?: unknown;
+}
+
+export type Middleware = MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Error, Context, State>;
+
+let coldStart = true;
+
+/**
+ * Request id and clock first; at the end one access-log line with the final status, and the fault metric. Bodies,
+ * headers and credentials are never logged.
+ */
+export function observe(options: { endpoint: string; path: string; serviceName: () => string }): Middleware {
+  const done = async ({ event, response, internal }: Parameters<NonNullable<Middleware['after']>>[0]) => {
+    const status = response?.statusCode ?? 500;
+    if (response) response.headers = { ...response.headers, 'x-request-id': internal.requestId };
+    const keys = {
+      status,
+      ...(internal.errorStatus && { errorStatus: internal.errorStatus }),
+      method: event.requestContext.http.method,
+      durationMs: Date.now() - internal.startedAt,
+      coldStart,
+      tenant: tenantOf(internal.caller),
+      ...(internal.cause !== undefined && { error: internal.cause }),
+    };
+    coldStart = false;
+    if (status < 500) return internal.log.info('request', keys);
+    internal.log.error('request', keys);
+    const { countFault } = await import('../observability/faults.ts');
+    countFault(options.serviceName(), familyOf(options.path));
+  };
+  return {
+    before: ({ event, context, internal }) => {
+      internal.startedAt = Date.now();
+      internal.requestId = event.requestContext.requestId;
+      internal.log = logWith({ requestId: internal.requestId, lambdaRequestId: context.awsRequestId, endpoint: options.endpoint });
+    },
+    after: done,
+    onError: done,
+  };
+}
+
+function tenantOf(caller: Caller | undefined): string | undefined {
+  return caller?.level === 'apiKey' ? caller.tenant : caller?.level === 'workspace' ? caller.workspaceId : undefined;
+}
+
+/** The headers of every answer: JSON, not to be guessed, cached or framed. */
+export function securityHeaders(): Middleware {
+  const set: NonNullable<Middleware['after']> = ({ response }) => {
+    if (!response) return;
+    response.headers = {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'strict-transport-security': 'max-age=31536000; includeSubDomains',
+      'referrer-policy': 'no-referrer',
+      ...response.headers,
+    };
+  };
+  return { after: set, onError: set };
+}
+
+/** Verifies the headers of the endpoint's level (spec 5) and puts `caller` in place; PERMISSION_DENIED otherwise. */
+export function authenticate(options: { level: AuthLevel; fresh: boolean; serviceName: () => string; credentials: () => Credentials }): Middleware {
+  return {
+    before: async ({ event, internal }) => {
+      const header = (name: string) => event.headers[`x-${options.serviceName()}-${name}`];
+      const verify = { now: internal.startedAt, fresh: options.fresh };
+      if (options.level === 'none') internal.caller = { level: 'none' };
+      else if (options.level === 'apiKey') internal.caller = await options.credentials().apiKey(header('api-key'), header('auth-token'), verify);
+      else internal.caller = await options.credentials().workspace(header('workspace-id'), header('workspace-auth-token'), verify);
+    },
+  };
+}
+
+/** Size limit, JSON and the envelope of spec 1. */
+export function parseBody(body: 'required' | 'optional'): Middleware {
+  return {
+    before: ({ event, internal }) => {
+      internal.body = bodyText(event);
+      internal.data = parseEnvelope(internal.body, body);
+    },
+  };
+}
+
+/** The endpoint's schema. */
+export function validateInput(schema: z.ZodType): Middleware {
+  return {
+    before: ({ internal }) => {
+      internal.input = validate(schema, internal.data);
+    },
+  };
+}
+
+const THROTTLED = new Set([
+  'ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded', 'TooManyRequestsException', 'ThrottlingError',
+  'InternalServerError', 'ServiceUnavailable', 'TransactionInProgressException', 'TimeoutError', 'RequestTimeout',
+]);
+const CAUSES_FOLLOWED = 5;
+
+/** What the caller is told of an error: itself when it is an `ApiError`, UNAVAILABLE when AWS could not cope, else INTERNAL. */
+export function toApiError(error: unknown, requestId: string): ApiError {
+  let cause = error;
+  for (let i = 0; i < CAUSES_FOLLOWED && cause instanceof Error; i++) {
+    if (cause instanceof ApiError) return cause;
+    if (THROTTLED.has(cause.name)) return new ApiError('UNAVAILABLE', 'The service is overloaded for a moment. Send the request again.', { cause: error });
+    cause = cause.cause;
+  }
+  return new ApiError('INTERNAL', `Internal error. Quote the request id ${requestId}.`, { cause: error });
+}
+
+/** Turns what was thrown into an answer. Used last, so that its `onError` runs first and the others decorate its answer. */
+export function mapErrors(): Middleware {
+  return {
+    onError: (request) => {
+      const { internal } = request;
+      const error = toApiError(request.error, internal.requestId);
+      internal.errorStatus = error.status;
+      if (errorCatalogue[error.status].http >= 500) internal.cause = error.cause ?? error;
+      request.response = failure(error);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const LENGTH = 27;
+/** 2014-05-13T16:53:20Z, the epoch of the KSUID format; a 32-bit second counter from here lasts until 2150. */
+const EPOCH_SECONDS = 1_400_000_000;
+
+/**
+ * A KSUID: 4 bytes of time (seconds) and 16 random bytes, written as 27 base-62 characters that sort by time.
+ * Takes the time in epoch milliseconds and, for tests, the random bytes.
+ */
+export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string {
+  const bytes = Buffer.alloc(20);
+  bytes.writeUInt32BE(Math.floor(now / 1000) - EPOCH_SECONDS);
+  bytes.set(random, 4);
+  let rest = BigInt(`0x${bytes.toString('hex')}`);
+  let text = '';
+  for (let i = 0; i < LENGTH; i++) {
+    text = ALPHABET[Number(rest % 62n)] + text;
+    rest /= 62n;
+  }
+  return text;
+}
+
+/** An identifier of one kind of thing: `ep_` and 27 characters. */
+export function newId(prefix: string, now: number): string {
+  return `${prefix}_${ksuid(now)}`;
+}

@@ -1,0 +1,95 @@
+import * as z from 'zod';
+import { dict } from './dict.ts';
+
+/** The limits that every free field has (UTF-8 bytes) and every list (items). */
+export const limits = {
+  idCharacters: 512,
+  textBytes: 32 * 1024,
+  objectBytes: 64 * 1024,
+  objectDepth: 32,
+  /** Items in one list call. */
+  list: 500,
+  /** Ids in one permission call. */
+  permissionIds: 100,
+  /** Ids that narrow a read. */
+  readIds: 30,
+  pageSize: 1_000,
+} as const;
+
+const CONTROL_CHARACTER = /\p{Cc}/u;
+
+function bytesAtMost(limit: number) {
+  return z.refine<string>((text) => Buffer.byteLength(text) <= limit, { error: `must be at most ${limit} bytes of UTF-8` });
+}
+
+const wellFormed = z.refine<string>((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' });
+
+/** An identifier that the customer chose: 1 to 512 characters, any Unicode but control characters. */
+export const Id = z.string().min(1).max(limits.idCharacters).check(
+  wellFormed,
+  z.refine((text) => !CONTROL_CHARACTER.test(text), { error: 'must not contain control characters' }),
+);
+
+/** A free text of at most 32 KB. */
+export const Text = z.string().check(wellFormed, bytesAtMost(limits.textBytes));
+
+/** A one-line name: a free text of at most 512 characters. */
+export const Name = z.string().min(1).max(limits.idCharacters).check(wellFormed);
+
+/** `null` for an optional field is the same as leaving it out. */
+export function optional<S extends z.ZodType>(schema: S) {
+  return schema.nullish().transform((value) => value ?? undefined) as unknown as z.ZodOptional<S>;
+}
+
+/** A list of 1 to `most` items. Its length is checked before its items, so that a huge list costs nothing. */
+export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
+  return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most));
+}
+
+/** A JSON object of the caller's: at most 64 KB and 32 levels. It is kept as it came, `__proto__` keys included. */
+export const OpenObject = z.custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), { error: 'must be an object' }).check(
+  z.refine((value) => depthAtMost(value, limits.objectDepth), { error: `must be nested at most ${limits.objectDepth} levels deep` }),
+  z.refine((value) => Buffer.byteLength(JSON.stringify(value)) <= limits.objectBytes, { error: `must be at most ${limits.objectBytes} bytes as JSON` }),
+).meta({ type: 'object' });
+
+const knownKeys = new WeakMap<z.ZodType, z.ZodObject>();
+
+/** The documented part of a schema made by `withOpenKeys`, for the OpenAPI document. */
+export function knownKeysOf(schema: z.ZodType): z.ZodObject | undefined {
+  return knownKeys.get(schema);
+}
+
+/**
+ * An object with some known fields and any others of the caller's: they come out as `open`, at most 64 KB together with
+ * the known ones. Zod's own loose objects lose a key named `__proto__`.
+ */
+export function withOpenKeys<S extends z.ZodRawShape>(shape: S) {
+  const known = z.object(shape);
+  const schema = OpenObject.transform((raw, context) => {
+    const parsed = known.safeParse(raw, { reportInput: true });
+    if (!parsed.success) {
+      for (const issue of parsed.error.issues) context.issues.push({ ...issue, input: issue.input } as never);
+      return z.NEVER;
+    }
+    const open = dict(Object.entries(raw).filter(([key]) => !Object.hasOwn(shape, key)));
+    return { ...parsed.data, open };
+  });
+  knownKeys.set(schema, known);
+  return schema;
+}
+
+/** Whether a JSON value is nested at most `levels` deep; does not recurse, so that depth itself cannot hurt. */
+export function depthAtMost(value: unknown, levels: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return false;
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+  return true;
+}
+
+/** Unix time in seconds. */
+export const UnixSeconds = z.int().min(0).max(99_999_999_999);
+
+export const PageSize = z.int().min(1).max(limits.pageSize);
+export const PageToken = z.string().min(1).max(4_096);
