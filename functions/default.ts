@@ -1,5 +1,5 @@
 import { ApiError } from '../lib/errors.ts';
-import { stack } from '../lib/http/lambda.ts';
+import { stack } from '../lib/http/stack.ts';
 
 /** Answers what no route matches: unknown paths and methods other than POST, as NOT_FOUND in the envelope. */
 export const handler = stack({ endpoint: 'default', path: '/default', serviceName: () => process.env.SERVICE_NAME ?? '' }, [], async (event) => {

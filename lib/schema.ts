@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { dict } from './dict.ts';
+import { resourceTypes } from './domain/access.ts';
 
 /** The limits that every free field has (UTF-8 bytes) and every list (items). */
 export const limits = {
@@ -11,6 +12,8 @@ export const limits = {
   list: 500,
   /** Ids in one permission call. */
   permissionIds: 100,
+  /** Values in the access context of one grant. */
+  contextItems: 200,
   /** Ids that narrow a read. */
   readIds: 30,
   pageSize: 1_000,
@@ -86,6 +89,32 @@ export function depthAtMost(value: unknown, levels: number): boolean {
     level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
   }
   return true;
+}
+
+/** What callers say of a user besides the id. */
+export const UserProfile = z.object({
+  name: optional(Name),
+  email: optional(Name),
+  photoUrl: optional(z.string().max(2_048).check(wellFormed)),
+  color: optional(Name),
+  textColor: optional(Name),
+  initial: optional(Name),
+  type: optional(Name),
+  plan: optional(Name),
+});
+
+/** An organization, folder or document that a permission call names; the last two lie in an organization. */
+export const NamedResource = z.object({ type: z.enum(resourceTypes), id: Id, organizationId: optional(Id) })
+  .check(z.refine(({ type, organizationId }) => type === 'organization' || organizationId !== undefined, { path: ['organizationId'], error: 'is required for folders and documents' }));
+
+/** Access context: per field one value or several, at most 200 in all. */
+export const AccessContext = OpenObject.check(
+  z.refine((access) => Object.values(access).every((values) => [values].flat().every(isContextValue)), { error: 'must map each field to a string, a number or a list of them' }),
+  z.refine((access) => Object.values(access).flat().length <= limits.contextItems, { error: `must have at most ${limits.contextItems} values in all` }),
+) as unknown as z.ZodType<Record<string, string | number | (string | number)[]>>;
+
+function isContextValue(value: unknown): boolean {
+  return (typeof value === 'string' && value.isWellFormed()) || typeof value === 'number';
 }
 
 /** Unix time in seconds. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEntity } from './entity.ts';
 
-const Bytes = z.instanceof(Uint8Array);
+const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 
 /** A workspace: one owner e-mail address, whose API keys are the tenants. */
 export const WorkspaceEntity = defineEntity({

@@ -105,8 +105,15 @@ function unknownOrganization(hint = ''): Error {
   return invalid({ path: ['organizationId'], code: 'does_not_exist', message: `organizationId: the organization does not exist${hint}` });
 }
 
-export const readOrganizations: Capability<OrganizationReader> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
+/** Find the organization that a request names. */
+export const findOrganization: Capability<Pick<OrganizationReader, 'require'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new OrganizationReader(openTable(env)),
+};
+
+export const readOrganizations: Capability<Pick<OrganizationReader, 'named' | 'list'>> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
   env: ['TABLE_NAME'],
   open: (env) => new OrganizationReader(openTable(env)),
 };

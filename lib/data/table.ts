@@ -5,6 +5,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Environment } from '../capability.ts';
+import { ApiError } from '../errors.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
 
@@ -63,6 +64,7 @@ export interface QueryOptions {
 
 const BATCH_GET_KEYS = 100;
 const BATCH_GET_TRIES = 6;
+const CONFLICT_TRIES = 3;
 /** A page ends early at this size of its items as JSON, so that an answer stays below the limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
@@ -158,6 +160,14 @@ export class Table {
     } catch (error) {
       return { conflicts: conflictsOf(error) };
     }
+  }
+
+  /** Writes operations without conditions, again when another transaction got in the way; ABORTED when one always does. */
+  async writeSurely(ops: readonly WriteOp[]): Promise<void> {
+    for (let attempt = 1; attempt <= CONFLICT_TRIES; attempt++) {
+      if ((await this.write(ops)) === 'done') return;
+    }
+    throw new ApiError('ABORTED', 'Other requests kept changing the same things. Send the request again.');
   }
 
   #transactItem(op: WriteOp): NonNullable<TransactWriteCommandInput['TransactItems']>[number] {

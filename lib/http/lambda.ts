@@ -1,50 +1,20 @@
-import middy from '@middy/core';
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as z from 'zod';
 import { type Capability, type Environment, environment, type Opened, type Uses } from '../capability.ts';
 import { type AuthLevel, type Call, type Caller, endpointId, type EndpointOf } from '../endpoint.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { type ApiError, invalid } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
 import { ANSWER_BYTES, failure, success } from './envelope.ts';
 import { type Answer, idempotency } from './idempotency.ts';
-import { authenticate, mapErrors, type Middleware, observe, parseBody, securityHeaders, type State, toApiError, validateInput } from './middlewares.ts';
-
-export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
-
-/** So long before the function's end a request is given up, so that the answer still reaches the caller. */
-const EARLY_TIMEOUT_MILLISECONDS = 500;
+import { authenticate, parseBody, type State, toApiError, validateInput } from './middlewares.ts';
+import { type Handler, stack } from './stack.ts';
 
 /** A value made at its first use: importing a function opens nothing. */
 function lazy<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
-}
-
-/** The shared stack around a base handler: observation, headers, then the given middlewares, then error mapping. */
-export function stack(
-  name: { endpoint: string; path: string; serviceName: () => string },
-  middlewares: readonly Middleware[],
-  base: (event: APIGatewayProxyEventV2, state: State) => Promise<APIGatewayProxyStructuredResultV2>,
-): Handler {
-  // middy hands the base handler the request's context, so the state takes its place there.
-  const stateForHandler: Middleware = {
-    before: (request) => {
-      request.context = request.internal as unknown as Context;
-    },
-  };
-  const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(
-    async (event: APIGatewayProxyEventV2, state: Context) => base(event, state as unknown as State),
-    {
-      timeoutEarlyInMillis: EARLY_TIMEOUT_MILLISECONDS,
-      timeoutEarlyResponse: () => {
-        throw new ApiError('DEADLINE_EXCEEDED', 'The request took too long. Its effect may or may not have happened.');
-      },
-    },
-  );
-  handler.use([observe(name), securityHeaders(), ...middlewares, stateForHandler, mapErrors()] as never);
-  return handler as unknown as Handler;
 }
 
 /** The Lambda handler of an endpoint. `source` is where its environment comes from. */

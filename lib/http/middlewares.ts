@@ -52,7 +52,7 @@ export function observe(options: { endpoint: string; path: string; serviceName: 
     before: ({ event, context, internal }) => {
       internal.startedAt = Date.now();
       internal.requestId = event.requestContext.requestId;
-      internal.log = logWith({ requestId: internal.requestId, lambdaRequestId: context.awsRequestId, endpoint: options.endpoint });
+      internal.log = logWith(options.serviceName(), { requestId: internal.requestId, lambdaRequestId: context.awsRequestId, endpoint: options.endpoint });
     },
     after: done,
     onError: done,

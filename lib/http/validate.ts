@@ -43,6 +43,6 @@ function message(issue: z.core.$ZodIssue, field: string): string {
     case 'unrecognized_keys':
       return `${field} has unknown keys: ${issue.keys.join(', ')}`;
     default:
-      return issue.message.startsWith('must ') ? `${field} ${issue.message}` : `${field}: ${issue.message}`;
+      return /^(must|is) /.test(issue.message) ? `${field} ${issue.message}` : `${field}: ${issue.message}`;
   }
 }

@@ -3,17 +3,15 @@ import type { Log } from '../endpoint.ts';
 
 let logger: Logger | undefined;
 
-/** The process's logger; it reads its settings from the environment at the first line, not at import. */
-function powertools(): Logger {
-  logger ??= new Logger();
-  return logger;
-}
-
-/** A log whose every line carries `keys`. Lines of concurrent requests cannot mix: nothing is kept in the logger. */
-export function logWith(keys: Record<string, unknown>): Log {
+/**
+ * A log whose every line carries `keys`. Lines of concurrent requests cannot mix: nothing is kept in the logger, of which
+ * a process makes one, at its first request and not at import.
+ */
+export function logWith(serviceName: string, keys: Record<string, unknown>): Log {
+  const powertools = (logger ??= new Logger({ serviceName }));
   return {
-    info: (message, more) => powertools().info(message, { ...keys, ...more }),
-    warn: (message, more) => powertools().warn(message, { ...keys, ...more }),
-    error: (message, more) => powertools().error(message, { ...keys, ...more }),
+    info: (message, more) => powertools.info(message, { ...keys, ...more }),
+    warn: (message, more) => powertools.warn(message, { ...keys, ...more }),
+    error: (message, more) => powertools.error(message, { ...keys, ...more }),
   };
 }

@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { findResources } from '../../../../lib/data/resources.ts';
+import { writeUsers } from '../../../../lib/data/users.ts';
+import { accessFields, accessRoles, defaultAccessRole } from '../../../../lib/domain/access.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { AccessContext, Id, limits, list, NamedResource, optional, UnixSeconds } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/auth/permissions/add',
+  summary: 'Grant a user organizations, folders and documents',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    user: z.object({ userId: Id }),
+    permissions: z.object({
+      resources: list(NamedResource.safeExtend({
+        accessRole: optional(z.enum(accessRoles)),
+        expiresAt: optional(UnixSeconds),
+        context: optional(z.object({ access: AccessContext })),
+      }), limits.permissionIds),
+    }),
+  }),
+  output: z.object({}),
+  message: 'Permissions added successfully.',
+  errors: ['NOT_FOUND'],
+  uses: { resources: findResources, users: writeUsers },
+  impact: 'customers cannot give their users access',
+  example: {
+    data: {
+      user: { userId: 'ada' },
+      permissions: {
+        resources: [{ type: 'document', id: 'nda', organizationId: 'acme', accessRole: 'viewer', expiresAt: 1893456000, context: { access: { region: ['eu', 'us'] } } }],
+      },
+    },
+    result: {},
+  },
+}, async ({ input, caller, deps, now }) => {
+  const { resources } = input.permissions;
+  const found = await deps.resources.require(caller.tenant, resources);
+  await deps.users.grant(caller.tenant, input.user.userId, resources.map(({ accessRole, expiresAt, context }, index) => ({
+    ...found[index]!,
+    accessRole: accessRole ?? defaultAccessRole,
+    expiresAt,
+    accessFields: context && accessFields(context.access),
+  })), now);
+  return {};
+});
+
+export const handler = toLambda(endpoint);

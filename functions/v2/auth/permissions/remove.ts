@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { findResources } from '../../../../lib/data/resources.ts';
+import { revokeGrants } from '../../../../lib/data/users.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { Id, limits, list, NamedResource } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/auth/permissions/remove',
+  summary: 'Take back what a user was granted',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    userId: Id,
+    permissions: z.object({ resources: list(NamedResource, limits.permissionIds) }),
+  }),
+  output: z.object({}),
+  message: 'Permissions removed successfully.',
+  // A resource that does not exist is an error: a mistyped id must not look like access taken away.
+  errors: ['NOT_FOUND'],
+  uses: { resources: findResources, users: revokeGrants },
+  impact: 'customers cannot take access away from their users',
+  example: {
+    data: { userId: 'ada', permissions: { resources: [{ type: 'document', id: 'nda', organizationId: 'acme' }] } },
+    result: {},
+  },
+}, async ({ input, caller, deps }) => {
+  const found = await deps.resources.require(caller.tenant, input.permissions.resources);
+  await deps.users.revoke(input.userId, found);
+  return {};
+});
+
+export const handler = toLambda(endpoint);

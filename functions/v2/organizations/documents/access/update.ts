@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { writeDocuments } from '../../../../../lib/data/documents.ts';
+import { placeOf } from '../../../../../lib/data/folders.ts';
+import { findOrganization } from '../../../../../lib/data/organizations.ts';
+import { distinct } from '../../../../../lib/dict.ts';
+import { accessTypes } from '../../../../../lib/domain/access.ts';
+import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { byId } from '../../../../../lib/results.ts';
+import { Id, limits, list } from '../../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/organizations/documents/access/update',
+  summary: 'Set the access type of documents',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ organizationId: Id, documentIds: list(Id, limits.list), accessType: z.enum(accessTypes) }),
+  output: z.object({
+    data: z.record(z.string(), z.object({ success: z.boolean(), accessType: z.enum(accessTypes).nullable(), message: z.string() })),
+  }),
+  message: 'Document access updated successfully.',
+  errors: [],
+  uses: { organizations: findOrganization, documents: writeDocuments },
+  impact: 'customers cannot change who documents are open to',
+  example: {
+    data: { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' },
+    result: { data: { nda: { success: true, accessType: 'restricted', message: 'Document access updated.' } } },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+  const documentIds = distinct(input.documentIds);
+  const results = await deps.documents.updateAccess(placeOf(caller.tenant, organization), documentIds, input.accessType, now);
+  return { data: byId(documentIds, results) };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,45 @@
+import * as z from 'zod';
+import { writeDocuments } from '../../../../lib/data/documents.ts';
+import { placeOf, writeFolders } from '../../../../lib/data/folders.ts';
+import { writeOrganizations } from '../../../../lib/data/organizations.ts';
+import { distinctBy } from '../../../../lib/dict.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { byId, ItemResults } from '../../../../lib/results.ts';
+import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/organizations/documents/add',
+  summary: 'Add documents to an organization or to one of its folders',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    createOrganization: optional(z.boolean()),
+    folderId: optional(Id),
+    createFolder: optional(z.boolean()),
+    documents: list(z.object({ documentId: Id, documentName: optional(Name), metadata: optional(OpenObject) }), limits.list),
+  }),
+  output: ItemResults,
+  message: 'Document(s) added successfully.',
+  errors: ['NOT_FOUND'],
+  uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments },
+  impact: 'customers cannot add documents',
+  example: {
+    data: { organizationId: 'acme', folderId: 'contracts', documents: [{ documentId: 'nda', documentName: 'NDA', metadata: { version: 3 } }] },
+    result: { data: { nda: { success: true, id: 'doc_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Added Successfully' } } },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const organization = await deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now);
+  const place = placeOf(caller.tenant, organization);
+  const folder = input.folderId === undefined ? undefined : await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now);
+  const documents = distinctBy(input.documents, ({ documentId }) => documentId).map(({ documentId, documentName, metadata }) => ({
+    documentId,
+    documentName,
+    metadata: metadata && JSON.stringify(metadata),
+  }));
+  const results = await deps.documents.add(place, documents, folder, now);
+  return { data: byId(documents.map(({ documentId }) => documentId), results) };
+});
+
+export const handler = toLambda(endpoint);

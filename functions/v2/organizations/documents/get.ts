@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { type PlacedDocument, readDocuments } from '../../../../lib/data/documents.ts';
+import { placeOf, readFolders } from '../../../../lib/data/folders.ts';
+import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { distinct } from '../../../../lib/dict.ts';
+import { accessTypes } from '../../../../lib/domain/access.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { paging } from '../../../../lib/http/paging.ts';
+import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib/schema.ts';
+
+const path = '/v2/organizations/documents/get';
+
+const ShownDocument = z.object({
+  id: z.string(),
+  documentName: z.string().optional(),
+  disabled: z.boolean(),
+  accessType: z.enum(accessTypes),
+  folderId: z.string().optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+
+export const endpoint = defineEndpoint({
+  path,
+  summary: 'Get documents by id, or a page of an organization\'s or a folder\'s',
+  auth: 'apiKey',
+  kind: 'read',
+  input: z.object({
+    organizationId: Id,
+    documentIds: optional(list(Id, limits.readIds)),
+    folderId: optional(Id),
+    pageSize: optional(PageSize),
+    pageToken: optional(PageToken),
+  }),
+  output: z.object({ data: z.array(ShownDocument), pageToken: z.string().nullable() }),
+  message: 'Document(s) retrieved successfully.',
+  errors: ['NOT_FOUND'],
+  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments },
+  narrowBy: 'pageSize',
+  impact: 'customers cannot read their documents',
+  example: {
+    data: { organizationId: 'acme', documentIds: ['nda'] },
+    result: {
+      data: [{ id: 'nda', documentName: 'NDA', disabled: false, accessType: 'restricted', folderId: 'contracts', metadata: { version: 3 } }],
+      pageToken: null,
+    },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
+  if (input.documentIds) {
+    const documents = await deps.documents.placed(place, await deps.documents.named(place, distinct(input.documentIds)));
+    const wanted = documents.filter((document) => input.folderId === undefined || document?.folder?.folderId === input.folderId);
+    return { data: shown(wanted), pageToken: null };
+  }
+  const pages = paging(caller, [path, place.organization, input.folderId ?? ''], input, now);
+  const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
+  const page = input.folderId === undefined
+    ? await deps.documents.list(place, options)
+    : await deps.documents.listInFolder(place, await deps.folders.require(place, input.folderId), options);
+  return { data: shown(await deps.documents.placed(place, page.values)), pageToken: pages.next(page.next) };
+});
+
+function shown(documents: readonly (PlacedDocument | undefined)[]): z.output<typeof ShownDocument>[] {
+  return documents.filter((document) => document !== undefined).map(({ documentId, documentName, disabled, accessType, folder, metadata }) => ({
+    id: documentId,
+    documentName,
+    disabled,
+    accessType: folder?.accessType ?? accessType,
+    folderId: folder?.folderId,
+    metadata: metadata === undefined ? undefined : (JSON.parse(metadata) as Record<string, unknown>),
+  }));
+}
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,57 @@
+import * as z from 'zod';
+import { writeDocuments } from '../../../lib/data/documents.ts';
+import { placeOf, writeFolders } from '../../../lib/data/folders.ts';
+import { writeOrganizations } from '../../../lib/data/organizations.ts';
+import { type Resource, writeUsers } from '../../../lib/data/users.ts';
+import { distinctBy } from '../../../lib/dict.ts';
+import { accessRoles } from '../../../lib/domain/access.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { byId, ItemResults } from '../../../lib/results.ts';
+import { Id, limits, list, optional, UserProfile } from '../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/users/add',
+  summary: 'Add users to an organization, or to one of its documents or folders',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    createOrganization: optional(z.boolean()),
+    documentId: optional(Id),
+    createDocument: optional(z.boolean()),
+    folderId: optional(Id),
+    createFolder: optional(z.boolean()),
+    users: list(UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }), limits.list),
+  }).check(z.refine((input) => input.documentId === undefined || input.folderId === undefined, { path: ['folderId'], error: 'must not be given together with documentId' })),
+  output: ItemResults,
+  message: 'User(s) processed successfully.',
+  errors: ['NOT_FOUND'],
+  uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments, users: writeUsers },
+  impact: 'customers cannot add users',
+  example: {
+    data: { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' }] },
+    result: { data: { ada: { success: true, id: 'usr_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'User added.' } } },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const organization = await deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now);
+  const place = placeOf(caller.tenant, organization);
+  const resource = await addedTo();
+  const users = distinctBy(input.users, ({ userId }) => userId).map(({ userId, accessRole, ...profile }) => ({ userId, accessRole, profile }));
+  const results = await deps.users.add(place, resource, users, now);
+  return { data: byId(users.map(({ userId }) => userId), results) };
+
+  async function addedTo(): Promise<Resource> {
+    if (input.documentId !== undefined) {
+      const { internalId } = await deps.documents.ensure(place, input.documentId, input.createDocument ?? false, now);
+      return { resourceType: 'document', internalId };
+    }
+    if (input.folderId !== undefined) {
+      const { internalId } = await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now);
+      return { resourceType: 'folder', internalId };
+    }
+    return { resourceType: 'organization', internalId: organization.internalId };
+  }
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,72 @@
+import * as z from 'zod';
+import { readDocuments } from '../../../lib/data/documents.ts';
+import { placeOf, readFolders } from '../../../lib/data/folders.ts';
+import { findOrganization } from '../../../lib/data/organizations.ts';
+import { type ListedUser, type Resource, readUsers } from '../../../lib/data/users.ts';
+import { distinct } from '../../../lib/dict.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { paging } from '../../../lib/http/paging.ts';
+import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/schema.ts';
+
+const path = '/v2/users/get';
+
+const ShownUser = z.object({
+  userId: z.string(),
+  name: z.string().optional(),
+  email: z.string().optional(),
+  photoUrl: z.string().optional(),
+  color: z.string().optional(),
+  textColor: z.string().optional(),
+  initial: z.string().optional(),
+  type: z.string().optional(),
+  plan: z.string().optional(),
+});
+
+export const endpoint = defineEndpoint({
+  path,
+  summary: 'Get the users of an organization, or of one of its documents or folders',
+  auth: 'apiKey',
+  kind: 'read',
+  input: z.object({
+    organizationId: Id,
+    documentId: optional(Id),
+    folderId: optional(Id),
+    userIds: optional(list(Id, limits.readIds)),
+    pageSize: optional(PageSize),
+    pageToken: optional(PageToken),
+  }).check(z.refine((input) => input.documentId === undefined || input.folderId === undefined, { path: ['folderId'], error: 'must not be given together with documentId' })),
+  output: z.object({ data: z.array(ShownUser), nextPageToken: z.string().nullable() }),
+  message: 'User(s) retrieved successfully.',
+  errors: ['NOT_FOUND'],
+  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: readUsers },
+  narrowBy: 'pageSize',
+  impact: 'customers cannot read their users',
+  example: {
+    data: { organizationId: 'acme', userIds: ['ada'] },
+    result: { data: [{ userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com', initial: 'A' }], nextPageToken: null },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+  const place = placeOf(caller.tenant, organization);
+  const resource = await listed();
+  if (input.userIds) {
+    const users = await deps.users.contactsNamed(place, resource, distinct(input.userIds));
+    return { data: users.map(shown), nextPageToken: null };
+  }
+  const pages = paging(caller, [path, resource.internalId], input, now);
+  const page = await deps.users.contacts(place, resource, { limit: input.pageSize ?? limits.pageSize, after: pages.after });
+  return { data: page.values.map(shown), nextPageToken: pages.next(page.next) };
+
+  async function listed(): Promise<Resource> {
+    if (input.documentId !== undefined) return { resourceType: 'document', internalId: (await deps.documents.require(place, input.documentId)).internalId };
+    if (input.folderId !== undefined) return { resourceType: 'folder', internalId: (await deps.folders.require(place, input.folderId)).internalId };
+    return { resourceType: 'organization', internalId: organization.internalId };
+  }
+});
+
+function shown({ userId, name, email, photoUrl, color, textColor, initial, type, plan }: ListedUser): z.output<typeof ShownUser> {
+  return { userId, name, email, photoUrl, color, textColor, initial, type, plan };
+}
+
+export const handler = toLambda(endpoint);

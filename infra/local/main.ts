@@ -1,0 +1,50 @@
+/** `npm start`: the whole system on this machine, as the synthesised templates describe it. */
+import { firstRequest } from './readiness.ts';
+import { localSettings } from './settings.ts';
+import { Shutdown } from './shutdown.ts';
+import { StartError } from './startError.ts';
+import { type Running, startSystem } from './system.ts';
+
+const shutdown = new Shutdown();
+
+async function main(): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(0, 'Stopping …'));
+  const startedAt = Date.now();
+  const running = await startSystem(localSettings(process.env), shutdown, (line) => console.log(line));
+  console.log(introduction(running, (Date.now() - startedAt) / 1000));
+  await stop(1, `The table engine ended unexpectedly: ${await running.engineCrashed}`);
+}
+
+function introduction({ credentials, dataDir, functions }: Running, seconds: number): string {
+  const { baseUrl, headerPrefix, ownerEmail, workspaceId, workspaceAuthToken, apiKey, authToken } = credentials;
+  return `
+${functions} functions, started in ${seconds.toFixed(1)} s. Stop with Ctrl-C.
+
+  Data              ${dataDir} (delete it to start afresh)
+  Functions' log    ${dataDir}/functions.log
+  Credentials       ${dataDir}/credentials.json
+
+Demo workspace ${workspaceId} of ${ownerEmail}
+
+  ${headerPrefix}api-key               ${apiKey}
+  ${headerPrefix}auth-token            ${authToken}
+  ${headerPrefix}workspace-id          ${workspaceId}
+  ${headerPrefix}workspace-auth-token  ${workspaceAuthToken}
+
+Try it:
+
+  ${firstRequest(credentials)}
+
+Ready: ${baseUrl}`;
+}
+
+async function stop(exitCode: number, message: string): Promise<never> {
+  (exitCode === 0 ? console.log : console.error)(message);
+  await shutdown.run();
+  process.exit(exitCode);
+}
+
+main().catch(async (error: unknown) => {
+  // What fails because everything is being stopped is no news.
+  if (!shutdown.started) await stop(1, error instanceof StartError ? error.message : String((error as Error).stack ?? error));
+});

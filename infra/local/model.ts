@@ -1,0 +1,117 @@
+import type { Assembly } from './cloudAssembly.ts';
+import { allows, type Statement } from './iam.ts';
+import { type Roles, rolesOf } from './roles.ts';
+import { StartError } from './startError.ts';
+import type { Resource } from './template.ts';
+
+export interface TableModel {
+  readonly name: string;
+  /** As CloudFormation has them. */
+  readonly properties: Record<string, unknown>;
+}
+
+export interface FunctionModel {
+  readonly name: string;
+  readonly arn: string;
+  readonly codeDir: string;
+  /** `index.handler`: file and export. */
+  readonly handler: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  readonly statements: readonly Statement[];
+}
+
+export interface RouteModel {
+  /** `POST /v2/auth/permissions/get`, or `$default`. */
+  readonly key: string;
+  readonly function: FunctionModel;
+  readonly timeoutMilliseconds: number;
+}
+
+export interface SecretModel {
+  readonly arn: string;
+  readonly name: string;
+  readonly properties: Record<string, unknown>;
+}
+
+/** What the templates say that has to be run. */
+export interface SystemModel {
+  readonly tables: readonly TableModel[];
+  readonly functions: readonly FunctionModel[];
+  readonly routes: readonly RouteModel[];
+  readonly secrets: readonly SecretModel[];
+}
+
+const LAMBDA_DEFAULT_SECONDS = 3;
+const LAMBDA_DEFAULT_MB = 128;
+const GATEWAY_DEFAULT_MILLISECONDS = 30_000;
+
+/** The types that are read below. */
+const known = new Set([
+  'AWS::ApiGatewayV2::Integration', 'AWS::ApiGatewayV2::Route', 'AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable', 'AWS::IAM::Policy', 'AWS::IAM::Role',
+  'AWS::Lambda::Function', 'AWS::SecretsManager::Secret',
+]);
+
+/** The types that change nothing on one machine: names, permissions of services to call each other, observation. */
+const irrelevant = new Set([
+  'AWS::ApiGatewayV2::Api', 'AWS::ApiGatewayV2::ApiMapping', 'AWS::ApiGatewayV2::DomainName', 'AWS::ApiGatewayV2::Stage', 'AWS::CDK::Metadata',
+  'AWS::CertificateManager::Certificate', 'AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm', 'AWS::CloudWatch::Dashboard', 'AWS::Lambda::Permission',
+  'AWS::Logs::LogGroup', 'AWS::Logs::MetricFilter', 'AWS::Logs::QueryDefinition', 'AWS::Route53::RecordSet', 'AWS::SNS::Subscription', 'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
+]);
+
+/** Reads what has to be run from the templates; what the local run does not know stops it here, by name. */
+export function modelOf({ resources, asset }: Assembly): SystemModel {
+  refuseUnknown(resources);
+  const of = (...types: string[]) => resources.filter(({ type }) => types.includes(type));
+  const roles = rolesOf(of('AWS::IAM::Role'), of('AWS::IAM::Policy'));
+  const functions = of('AWS::Lambda::Function').map((resource) => functionOf(resource, roles, asset));
+  return {
+    tables: of('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable').map(({ ref, properties }) => ({ name: ref, properties })),
+    functions,
+    routes: routesOf(of('AWS::ApiGatewayV2::Route'), of('AWS::ApiGatewayV2::Integration'), functions, roles),
+    secrets: of('AWS::SecretsManager::Secret').map(({ arn, properties }) => ({ arn, name: arn.split(':').at(-1)!, properties })),
+  };
+}
+
+function refuseUnknown(resources: readonly Resource[]): void {
+  const unknown = resources.filter(({ type }) => !known.has(type) && !irrelevant.has(type));
+  if (unknown.length === 0) return;
+  const list = unknown.map(({ path, type }) => `  ${path} (${type})`).join('\n');
+  throw new StartError(`The template has resources that the local run does not know:\n${list}\nTeach them to infra/local/model.ts.`);
+}
+
+function functionOf({ path, ref, arn, properties }: Resource, roles: Roles, asset: Assembly['asset']): FunctionModel {
+  const code = properties.Code as { S3Key?: string };
+  if (!code.S3Key) throw new StartError(`The code of ${path} is not an asset.`);
+  const statements = roles.get(String(properties.Role));
+  if (!statements) throw new StartError(`The function ${path} has a role that the template does not define.`);
+  return {
+    name: ref,
+    arn,
+    codeDir: asset(code.S3Key),
+    handler: String(properties.Handler),
+    environment: ((properties.Environment as { Variables?: Record<string, string> } | undefined)?.Variables ?? {}),
+    timeoutSeconds: Number(properties.Timeout ?? LAMBDA_DEFAULT_SECONDS),
+    memoryMb: Number(properties.MemorySize ?? LAMBDA_DEFAULT_MB),
+    statements,
+  };
+}
+
+function routesOf(routes: readonly Resource[], integrations: readonly Resource[], functions: readonly FunctionModel[], roles: Roles): RouteModel[] {
+  const targets = new Map(integrations.map((integration) => [`integrations/${integration.ref}`, integration]));
+  const byArn = new Map(functions.map((found) => [found.arn, found]));
+  return routes.map(({ path, properties }) => {
+    const key = String(properties.RouteKey);
+    if (key.includes('{')) throw new StartError(`The route ${path} has a path with parameters, ${key}, which the local gateway does not match.`);
+    const integration = targets.get(String(properties.Target))?.properties;
+    const target = byArn.get(String(integration?.IntegrationUri));
+    if (!integration || !target) throw new StartError(`The route ${path} (${key}) leads to no function of the template.`);
+    const invoker = integration.CredentialsArn === undefined ? undefined : String(integration.CredentialsArn);
+    if (invoker !== undefined && !allows(roles.get(invoker) ?? [], 'lambda:InvokeFunction', target.arn)) {
+      throw new StartError(`The route ${path} (${key}) cannot call its function: ${invoker} does not allow lambda:InvokeFunction on ${target.arn}.`);
+    }
+    return { key, function: target, timeoutMilliseconds: Number(integration.TimeoutInMillis ?? GATEWAY_DEFAULT_MILLISECONDS) };
+  });
+}

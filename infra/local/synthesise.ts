@@ -1,0 +1,8 @@
+/** Makes the cloud assembly of the local run in the folder given as argument; a process of its own, see assemblyCache.ts. */
+import { synthesise } from '../synthesise.ts';
+
+const [outdir] = process.argv.slice(2);
+if (!outdir) throw new Error('Give the folder to write to');
+
+// The one setting whose value differs from a deployment's: here there is no operator to create workspaces.
+await synthesise({ outdir, settings: { workspaceCreation: 'open' } });

@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { REGION } from './identity.ts';
+import type { TableModel } from './model.ts';
+import { StartError } from './startError.ts';
+
+const POLL_MILLISECONDS = 50;
+
+interface Index {
+  readonly IndexName: string;
+  readonly KeySchema: unknown;
+  readonly Projection: unknown;
+}
+
+interface Description {
+  readonly TableStatus: string;
+  readonly KeySchema: readonly { AttributeName: string; KeyType: string }[];
+  readonly GlobalSecondaryIndexes?: readonly { IndexName: string; IndexStatus: string }[];
+}
+
+/**
+ * Makes the table as the template describes it, or, when it is there from an earlier run, adds the indexes that it
+ * lacks. What the engine has no use for is left out: backups, encryption at rest, deletion protection, tags.
+ */
+export async function ensureTable(enginePort: number, { name, properties }: TableModel): Promise<void> {
+  const call = <T>(operation: string, input: object) => engineCall<T>(enginePort, operation, { TableName: name, ...input });
+  const describe = async () => (await call<{ Table: Description }>('DescribeTable', {})).Table;
+  const ready = async () => {
+    for (;;) {
+      const { TableStatus, GlobalSecondaryIndexes = [] } = await describe();
+      if (TableStatus === 'ACTIVE' && GlobalSecondaryIndexes.every(({ IndexStatus }) => IndexStatus === 'ACTIVE')) return;
+      await delay(POLL_MILLISECONDS);
+    }
+  };
+
+  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes = [] } = properties as { AttributeDefinitions: unknown; KeySchema: unknown; GlobalSecondaryIndexes?: Index[] };
+  const existing = await describe().catch((error: unknown) => {
+    if ((error as Error).name !== 'ResourceNotFoundException') throw error;
+  });
+  if (!existing) {
+    const indexes = GlobalSecondaryIndexes.length > 0 ? { GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(onlyKeys) } : {};
+    await call('CreateTable', { AttributeDefinitions, KeySchema, ...indexes, BillingMode: 'PAY_PER_REQUEST', ...stream(properties) });
+    await ready();
+    if (properties.TimeToLiveSpecification) await call('UpdateTimeToLive', { TimeToLiveSpecification: properties.TimeToLiveSpecification });
+    return;
+  }
+  if (keysOf(existing.KeySchema) !== keysOf(KeySchema as Description['KeySchema'])) {
+    throw new StartError(`The table ${name} has other keys in the data directory than in the template. Set DATA_DIR to another directory, or delete it.`);
+  }
+  const present = new Set(existing.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
+  for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !present.has(IndexName))) {
+    await call('UpdateTable', { AttributeDefinitions, GlobalSecondaryIndexUpdates: [{ Create: onlyKeys(index) }] });
+    await ready();
+  }
+}
+
+/** An index without its capacity, which on-demand tables have none of. */
+function onlyKeys({ IndexName, KeySchema, Projection }: Index): Index {
+  return { IndexName, KeySchema, Projection };
+}
+
+/** CloudFormation takes a view type to mean that there is a stream; the API wants it said. */
+function stream({ StreamSpecification }: Record<string, unknown>): object {
+  return StreamSpecification ? { StreamSpecification: { StreamEnabled: true, ...StreamSpecification } } : {};
+}
+
+function keysOf(schema: Description['KeySchema']): string {
+  return schema.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`).join();
+}
+
+/** Calls the engine directly. It wants to see a signature and does not check it. */
+async function engineCall<T>(port: number, operation: string, input: object): Promise<T> {
+  const response = await fetch(`http://127.0.0.1:${port}/`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': `DynamoDB_20120810.${operation}`,
+      'x-amz-date': '20260101T000000Z',
+      authorization: `AWS4-HMAC-SHA256 Credential=LOCAL/20260101/${REGION}/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=none`,
+    },
+    body: JSON.stringify(input),
+  });
+  const answer = (await response.json()) as { __type?: string; message?: string; Message?: string };
+  if (response.ok) return answer as T;
+  const name = answer.__type?.split('#').at(-1) ?? `HTTP ${response.status}`;
+  throw Object.assign(new Error(`${operation}: ${answer.message ?? answer.Message ?? name}`), { name });
+}

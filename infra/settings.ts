@@ -1,0 +1,40 @@
+import * as z from 'zod';
+
+/** The retention periods that CloudWatch Logs knows; any other number fails at deployment. */
+const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653] as const;
+
+/** `cdk synth -c name=1` hands over text: a number in quotes is meant as the number. */
+function numeric<T extends z.ZodType>(schema: T) {
+  return z.preprocess((value) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value), schema);
+}
+
+/** `-c name=` clears a setting for one run. */
+const orNothing = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
+
+const schema = z.object({
+  /** The service's own name in the names of its request headers (`x-<serviceName>-api-key`) and in its metrics. */
+  serviceName: z.string().regex(/^[a-z][a-z0-9-]{0,29}$/, 'must be 1 to 30 lower-case letters, digits and hyphens, and start with a letter').default('svc'),
+  logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`)).default(30),
+  /** Who gets the alarms. Without it the alarms exist and notify nobody. */
+  alarmEmail: orNothing(z.email('must be an e-mail address')),
+  /** For how many days the API keys of an owner work whose e-mail address is not verified. */
+  unverifiedGraceDays: numeric(z.int('must be a whole number').min(1, 'must be at least 1').max(3650, 'must be at most 3650')).default(14),
+  /** `open`: anyone may create a workspace over HTTP. `closed`: only the operator, with AWS credentials. */
+  workspaceCreation: z.enum(['closed', 'open'], 'must be "closed" or "open"').default('closed'),
+  /** How many workspaces one source address may create in a minute while creation is open. */
+  workspaceCreationPerMinute: numeric(z.int('must be a whole number').min(1, 'must be at least 1').max(100_000, 'must be at most 100000')).default(60),
+});
+
+/** What an operator may choose, in the `context` of cdk.json or with `-c name=value`. */
+export type Settings = z.output<typeof schema>;
+
+export const settingNames = Object.keys(schema.shape) as (keyof Settings)[];
+
+/** The settings with their defaults, checked; the error names every setting that is wrong, and what is wrong with it. */
+export function readSettings(get: (name: keyof Settings) => unknown): Settings {
+  const given = Object.fromEntries(settingNames.map((name) => [name, get(name)]));
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `  ${String(path[0])}: ${message}, but is ${JSON.stringify(given[String(path[0])])}`);
+  throw new Error(`The settings (context in cdk.json, or -c name=value) are wrong:\n${problems.join('\n')}`);
+}

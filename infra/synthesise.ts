@@ -1,0 +1,51 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import * as registry from '../functions/index.ts';
+import type { Endpoint } from '../lib/endpoint.ts';
+import { type Built, buildFunctions, entriesOf, projectDir } from './build.ts';
+import { readSettings, type Settings } from './settings.ts';
+import { Backend } from './stack.ts';
+
+/** The root stack's id and, unless the CLI is told otherwise, its name. */
+export const STACK = 'CollaborationBackend';
+
+/** Every endpoint of the registry. */
+export function registeredEndpoints(): readonly Endpoint[] {
+  return Object.values(registry as Record<string, Endpoint>);
+}
+
+/** Puts the system into an app; the settings come from the app's context. */
+export function addBackend(app: App, built: Built, endpoints = registeredEndpoints()): Backend {
+  return new Backend(app, STACK, {
+    endpoints,
+    code: (id) => Code.fromAsset(built.folder(id)),
+    settings: readSettings((name) => app.node.tryGetContext(name)),
+  });
+}
+
+/**
+ * Bundles the functions and writes the cloud assembly into `outdir`, without the CDK CLI: the same templates and assets
+ * that `cdk deploy` would upload. `settings` win over cdk.json.
+ */
+export async function synthesise(options: { outdir: string; settings?: Partial<Settings> }): Promise<{ assemblyDir: string }> {
+  const bundles = await mkdtemp(join(tmpdir(), 'functions-'));
+  try {
+    const endpoints = registeredEndpoints();
+    const built = await buildFunctions({ entries: entriesOf(endpoints), outdir: bundles });
+    const { context } = JSON.parse(await readFile(join(projectDir, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
+    const app = new App({
+      outdir: options.outdir,
+      // Half of the time that this takes; `cdk synth` and the tests do validate.
+      builtinCloudFormationValidation: false,
+      // As the CLI does: resources name the asset that they use, so that a reader of the template finds the code.
+      context: { 'aws:cdk:enable-asset-metadata': true, ...context, ...options.settings },
+    });
+    addBackend(app, built, endpoints);
+    return { assemblyDir: app.synth().directory };
+  } finally {
+    await rm(bundles, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,45 @@
+import * as z from 'zod';
+import type { Capability } from '../capability.ts';
+import { defineEntity } from './entity.ts';
+import { openTable, type Table } from './table.ts';
+
+/** The calls of one subject in one window of time. It expires a window later than it ends, when no clock can still mean it. */
+export const RateLimitEntity = defineEntity({
+  type: 'RateLimit',
+  version: 1,
+  scope: 'service',
+  ownedBy: 'expiry',
+  purpose: 'How often a subject called something in a window of time',
+  schema: z.object({ count: z.number(), expiresAt: z.number() }),
+  pk: (of: { name: string; subject: string }) => ['RATE', of.name, of.subject],
+  sk: (key: { window: number }) => [String(key.window)],
+  expiresAt: ({ expiresAt }) => expiresAt,
+});
+
+export interface RateLimit {
+  readonly limit: number;
+  readonly windowSeconds: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** Limits on calls, exact over all processes: each call is one conditional write of a counter. */
+export class RateLimits {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Counts a call, and says whether it is within the limit for this subject in the fixed window that `now` lies in. */
+  async allow(name: string, subject: string, { limit, windowSeconds, now }: RateLimit): Promise<boolean> {
+    const window = Math.floor(now / 1000 / windowSeconds);
+    return this.#table.countUp(RateLimitEntity, { name, subject, window }, limit, (window + 2) * windowSeconds);
+  }
+}
+
+export const rateLimits: Capability<RateLimits> = {
+  grants: [{ resource: 'table', actions: ['UpdateItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new RateLimits(openTable(env)),
+};

@@ -1,0 +1,141 @@
+/** Who may do what: the rules of permissions (spec 2 and 4.1), as functions of what is stored. */
+
+export const accessRoles = ['editor', 'viewer'] as const;
+export type AccessRole = (typeof accessRoles)[number];
+
+export const accessTypes = ['public', 'restricted', 'organizationPrivate'] as const;
+export type AccessType = (typeof accessTypes)[number];
+
+/** What a folder or document is open to when nothing was said. */
+export const defaultAccessType: AccessType = 'public';
+export const defaultAccessRole: AccessRole = 'editor';
+
+/** The complete enumeration of `errorCode` in permission entries. */
+export const permissionErrorCodes = ['does_not_exist', 'permission_denied', 'something_went_wrong'] as const;
+
+export const resourceTypes = ['organization', 'folder', 'document'] as const;
+export type ResourceType = (typeof resourceTypes)[number];
+
+/** What a user was given on an organization, folder or document, known by its internal id. */
+export interface Grant {
+  readonly resourceType: ResourceType;
+  readonly internalId: string;
+  readonly accessRole: AccessRole;
+  /** Unix seconds at which it ends. */
+  readonly expiresAt?: number | undefined;
+  /** Access context as `field:value`, sorted. */
+  readonly accessFields?: readonly string[] | undefined;
+}
+
+/** A folder as far as access goes: its effective access type and, from the root down, the folders that it lies in. */
+export interface FolderAccess {
+  readonly internalId: string;
+  readonly accessType: AccessType;
+  readonly ancestors: readonly { readonly internalId: string }[];
+}
+
+export interface DocumentAccess {
+  readonly internalId: string;
+  readonly accessType: AccessType;
+  readonly folder?: FolderAccess | undefined;
+}
+
+export interface PermissionEntry {
+  accessRole?: AccessRole;
+  accessType?: AccessType;
+  expiresAt?: number;
+  error?: string;
+  errorCode?: (typeof permissionErrorCodes)[number];
+}
+
+/** One user in one organization: whether the tenant knows the user, and what the user was given there. */
+export interface UserAccess {
+  readonly known: boolean;
+  readonly organizationId: string;
+  readonly grants: readonly Grant[];
+  /** The time, Unix seconds: a grant ends at its `expiresAt`. */
+  readonly now: number;
+}
+
+function liveGrant(user: UserAccess, internalId: string): Grant | undefined {
+  return user.grants.find((grant) => grant.internalId === internalId && isLive(grant, user.now));
+}
+
+/** Whether a grant has not ended at `now` (Unix seconds). */
+export function isLive(grant: Pick<Grant, 'expiresAt'>, now: number): boolean {
+  return grant.expiresAt === undefined || grant.expiresAt > now;
+}
+
+function granted(grant: Grant, accessType?: AccessType): PermissionEntry {
+  return {
+    accessRole: grant.accessRole,
+    ...(accessType && { accessType }),
+    ...(grant.expiresAt !== undefined && { expiresAt: grant.expiresAt }),
+  };
+}
+
+function denied(what: ResourceType, accessType?: AccessType): PermissionEntry {
+  return { error: `User does not have access to ${what}`, errorCode: 'permission_denied', ...(accessType && { accessType }) };
+}
+
+/** The entry of a folder or document that does not exist (spec 4.1 rule 2). */
+export function missing(what: 'folder' | 'document'): PermissionEntry {
+  return { error: `${what === 'folder' ? 'Folder' : 'Document'} does not exist`, errorCode: 'does_not_exist' };
+}
+
+/** The entry of the organization itself: a member's role, else denied. */
+export function organizationPermission(user: UserAccess): PermissionEntry {
+  const membership = liveGrant(user, user.organizationId);
+  return membership ? granted(membership) : denied('organization');
+}
+
+/** The entry of a folder: its own grant, else that of the nearest folder above it, else what its access type opens. */
+export function folderPermission(user: UserAccess, folder: FolderAccess): PermissionEntry {
+  return byGrantOn(user, folderChain(folder), folder.accessType) ?? byAccessType(user, 'folder', folder.accessType);
+}
+
+/**
+ * The entry of a document (spec 4.1 rule 1): an explicit grant beats what it inherits from its folders; the access type
+ * of a document in a folder is the folder's (spec 2).
+ */
+export function documentPermission(user: UserAccess, document: DocumentAccess): PermissionEntry {
+  const accessType = document.folder?.accessType ?? document.accessType;
+  const chain = [document.internalId, ...(document.folder ? folderChain(document.folder) : [])];
+  return byGrantOn(user, chain, accessType) ?? byAccessType(user, 'document', accessType);
+}
+
+/** The folder and those above it, nearest first. */
+function folderChain(folder: FolderAccess): string[] {
+  return [folder.internalId, ...folder.ancestors.map(({ internalId }) => internalId).reverse()];
+}
+
+function byGrantOn(user: UserAccess, chain: readonly string[], accessType: AccessType): PermissionEntry | undefined {
+  for (const internalId of chain) {
+    const grant = liveGrant(user, internalId);
+    if (grant) return granted(grant, accessType);
+  }
+  return undefined;
+}
+
+/**
+ * What an access type opens without a grant: `public` to every user that the tenant knows, `organizationPrivate` to
+ * members, `restricted` to nobody. A member has the role of the membership, and its end.
+ */
+function byAccessType(user: UserAccess, what: 'folder' | 'document', accessType: AccessType): PermissionEntry {
+  const membership = liveGrant(user, user.organizationId);
+  if (accessType !== 'restricted' && membership) return granted(accessType === 'public' ? { ...membership, expiresAt: undefined } : membership, accessType);
+  if (accessType === 'public' && user.known) return { accessRole: defaultAccessRole, accessType };
+  return denied(what, accessType);
+}
+
+/** The access context of a user: the union over the grants that have not ended, sorted; undefined when there is none. */
+export function accessContext(user: UserAccess): string[] | undefined {
+  const fields = new Set(user.grants.filter((grant) => isLive(grant, user.now)).flatMap((grant) => grant.accessFields ?? []));
+  return fields.size > 0 ? [...fields].sort() : undefined;
+}
+
+/** `{ field: value or values }` as sorted, distinct `field:value` items. */
+export function accessFields(access: Readonly<Record<string, string | number | readonly (string | number)[]>>): string[] {
+  const items = Object.entries(access).flatMap(([field, values]) => [values].flat().map((value) => `${field}:${value}`));
+  return [...new Set(items)].sort();
+}

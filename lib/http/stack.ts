@@ -1,0 +1,34 @@
+import middy from '@middy/core';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import { ApiError } from '../errors.ts';
+import { mapErrors, type Middleware, observe, securityHeaders, type State } from './middlewares.ts';
+
+export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
+
+/** So long before the function's end a request is given up, so that the answer still reaches the caller. */
+const EARLY_TIMEOUT_MILLISECONDS = 500;
+
+/** The shared stack around a base handler: observation, headers, then the given middlewares, then error mapping. */
+export function stack(
+  name: { endpoint: string; path: string; serviceName: () => string },
+  middlewares: readonly Middleware[],
+  base: (event: APIGatewayProxyEventV2, state: State) => Promise<APIGatewayProxyStructuredResultV2>,
+): Handler {
+  // middy hands the base handler the request's context, so the state takes its place there.
+  const stateForHandler: Middleware = {
+    before: (request) => {
+      request.context = request.internal as unknown as Context;
+    },
+  };
+  const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(
+    async (event: APIGatewayProxyEventV2, state: Context) => base(event, state as unknown as State),
+    {
+      timeoutEarlyInMillis: EARLY_TIMEOUT_MILLISECONDS,
+      timeoutEarlyResponse: () => {
+        throw new ApiError('DEADLINE_EXCEEDED', 'The request took too long. Its effect may or may not have happened.');
+      },
+    },
+  );
+  handler.use([observe(name), securityHeaders(), ...middlewares, stateForHandler, mapErrors()] as never);
+  return handler as unknown as Handler;
+}

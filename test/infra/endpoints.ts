@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import { registeredEndpoints } from '../../infra/synthesise.ts';
+import { type Capability, indexNames } from '../../lib/capability.ts';
+import { defineEndpoint, type Endpoint } from '../../lib/endpoint.ts';
+
+const everything: Capability<undefined> = {
+  grants: [
+    { resource: 'table', actions: ['DeleteItem', 'GetItem'] },
+    { resource: 'table', actions: ['GetItem', 'PutItem'] },
+    ...indexNames.map((index) => ({ resource: `index/${index}`, actions: ['Query'] }) as const),
+    { resource: 'secret/masterKey', actions: ['GetSecretValue'] },
+    { resource: 'secret/signingKey', actions: ['GetSecretValue'] },
+  ],
+  env: ['TABLE_NAME', 'MASTER_KEY_SECRET_ARN', 'SIGNING_KEY_SECRET_ARN', 'UNVERIFIED_GRACE_DAYS', 'WORKSPACE_CREATION', 'WORKSPACE_CREATION_PER_MINUTE'],
+  open: () => undefined,
+};
+
+/** An endpoint that is granted everything there is, for what the registered ones may not use yet. */
+export const greedy: Endpoint = defineEndpoint({
+  path: '/v2/everything/get',
+  summary: 'Uses everything',
+  auth: 'none',
+  kind: 'read',
+  input: z.object({}),
+  output: z.object({}),
+  message: 'Done',
+  errors: [],
+  uses: { everything },
+  impact: 'nobody is missing anything',
+  example: { data: {}, result: {} },
+  timeoutSeconds: 10,
+  memoryMb: 1024,
+}, async () => ({}));
+
+export const registered = registeredEndpoints();
+
+/** The registry as it may become: every family twice as large. */
+export const doubled: readonly Endpoint[] = registered.flatMap((endpoint) => [endpoint, { ...endpoint, path: `${endpoint.path}/again` as const }]);

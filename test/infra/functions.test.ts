@@ -1,0 +1,112 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { EnvironmentName, ResourceName } from '../../lib/capability.ts';
+import { endpointId, familyOf } from '../../lib/endpoint.ts';
+import { capabilitiesOf } from '../../lib/http/capabilities.ts';
+import { type Assembly, assemblyOf, functionBehind, functionsOf, list, resources, roleOf, statementsOf } from './assembly.ts';
+import { greedy, registered } from './endpoints.ts';
+
+const endpoints = [...registered, greedy];
+let assembly: Assembly;
+beforeAll(() => {
+  assembly = assemblyOf(endpoints);
+});
+
+const tableArn = { 'Fn::GetAtt': ['Table', 'Arn'] };
+const indexArn = (name: string) => ({ 'Fn::Join': ['', [tableArn, `/index/${name}`]] });
+
+/** What each grant and each variable has to come to, written down a second time on purpose. */
+const arns: Record<ResourceName, unknown> = {
+  table: tableArn,
+  'index/gsi1': indexArn('gsi1'),
+  'index/gsi2': indexArn('gsi2'),
+  'index/gsi3': indexArn('gsi3'),
+  'index/gsi4': indexArn('gsi4'),
+  'secret/masterKey': { Ref: 'MasterKey' },
+  'secret/signingKey': { Ref: 'SigningKey' },
+};
+const values: Record<EnvironmentName, unknown> = {
+  SERVICE_NAME: 'svc',
+  TABLE_NAME: { Ref: 'Table' },
+  MASTER_KEY_SECRET_ARN: { Ref: 'MasterKey' },
+  SIGNING_KEY_SECRET_ARN: { Ref: 'SigningKey' },
+  UNVERIFIED_GRACE_DAYS: '14',
+  WORKSPACE_CREATION: 'closed',
+  WORKSPACE_CREATION_PER_MINUTE: '60',
+};
+
+/** `resource action` of every permission. */
+const pairs = (statements: readonly { Action: string | string[]; Resource: unknown }[]) => statements
+  .flatMap(({ Action, Resource }) => list(Resource).flatMap((resource) => list(Action).map((action) => `${JSON.stringify(resource)} ${action}`)))
+  .sort();
+
+describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('%s', (path, endpoint) => {
+  const find = () => {
+    const template = assembly.families.get(familyOf(path))!;
+    const [id, resource] = functionBehind(template, `POST ${path}`);
+    return { template, id, resource };
+  };
+
+  test('is reached by one route in the stack of its family, which leads to its own code', () => {
+    expect(find().resource.Properties.Code).toEqual({ ZipFile: endpointId(path) });
+    const everywhere = assembly.templates.flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route'));
+    expect(everywhere.filter(([, { Properties }]) => Properties.RouteKey.split(' ')[1] === path)).toHaveLength(1);
+  });
+
+  test('has the environment that its capabilities name, and no other', () => {
+    const names = new Set(capabilitiesOf(endpoint).flatMap(({ env }) => env));
+    expect(find().resource.Properties.Environment.Variables).toEqual(Object.fromEntries([...names].map((name) => [name, values[name]])));
+  });
+
+  test('may do what its capabilities are granted and write its log, and nothing else', () => {
+    const { template, resource } = find();
+    const granted = capabilitiesOf(endpoint).flatMap(({ grants }) => grants).map(({ resource: name, actions }) => ({
+      Resource: arns[name],
+      Action: actions.map((action) => `${name.startsWith('secret/') ? 'secretsmanager' : 'dynamodb'}:${action}`),
+    }));
+    const log = { Resource: { 'Fn::GetAtt': [resource.Properties.LoggingConfig.LogGroup.Ref, 'Arn'] }, Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] };
+    expect(pairs(statementsOf(roleOf(template, resource)))).toEqual([...new Set(pairs([log, ...granted]))].sort());
+  });
+
+  test('has a role of its own', () => {
+    const { template, id, resource } = find();
+    const sharers = functionsOf(template).filter(([, other]) => JSON.stringify(other.Properties.Role) === JSON.stringify(resource.Properties.Role));
+    expect(sharers.map(([sharer]) => sharer)).toEqual([id]);
+  });
+
+  test('has the memory and the time that it declares', () => {
+    expect(find().resource.Properties).toMatchObject({ MemorySize: endpoint.memoryMb ?? 512, Timeout: endpoint.timeoutSeconds ?? 29 });
+  });
+});
+
+describe('the HTTP API', () => {
+  test('has the routes of the registry, $default, and no other', () => {
+    const keys = assembly.templates.flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route')).map(([, { Properties }]) => Properties.RouteKey);
+    expect(keys.sort()).toEqual(['$default', ...endpoints.map(({ path }) => `POST ${path}`)].sort());
+  });
+
+  test('sends what no route matches to a function without any rights but its log', () => {
+    const [, resource] = functionBehind(assembly.root, '$default');
+    expect(resource.Properties.Code).toEqual({ ZipFile: 'default' });
+    expect(resource.Properties.Environment.Variables).toEqual({ SERVICE_NAME: 'svc' });
+    expect(pairs(statementsOf(roleOf(assembly.root, resource))).every((pair) => / logs:(CreateLogStream|PutLogEvents)$/.test(pair))).toBe(true);
+  });
+
+  test('calls the functions of a stack, all of them and only those, under one role of that stack', () => {
+    for (const template of assembly.templates) {
+      const integrations = resources(template, 'AWS::ApiGatewayV2::Integration');
+      const roles = new Set(integrations.map(([, { Properties }]) => Properties.CredentialsArn['Fn::GetAtt'][0] as string));
+      expect(roles.size).toBe(1);
+      const [statement, ...more] = statementsOf(template.Resources[[...roles][0]!]!);
+      expect(more).toEqual([]);
+      expect(statement!.Action).toBe('lambda:InvokeFunction');
+      expect(list(statement!.Resource).map((resource) => JSON.stringify(resource)).sort())
+        .toEqual(functionsOf(template).map(([id]) => JSON.stringify({ 'Fn::GetAtt': [id, 'Arn'] })).sort());
+    }
+  });
+
+  test('speaks payload format 2.0 and waits as long as it can', () => {
+    for (const [, { Properties }] of assembly.templates.flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Integration'))) {
+      expect(Properties).toMatchObject({ ApiId: { Ref: 'Api' }, IntegrationType: 'AWS_PROXY', PayloadFormatVersion: '2.0', TimeoutInMillis: 30_000 });
+    }
+  });
+});

@@ -1,0 +1,161 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { App } from 'aws-cdk-lib';
+import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { appOf, type Assembly, assemblyOf, functionsOf, list, type Resource, resources, statementsOf } from './assembly.ts';
+import { doubled, greedy, registered } from './endpoints.ts';
+
+const endpoints = [...registered, greedy];
+let assembly: Assembly;
+let all: [id: string, resource: Resource][];
+beforeAll(() => {
+  assembly = assemblyOf(endpoints, { alarmEmail: 'ops@example.com' });
+  all = assembly.templates.flatMap((template) => Object.entries(template.Resources));
+});
+
+describe('permissions', () => {
+  const roles = () => all.filter(([, { Type }]) => Type === 'AWS::IAM::Role');
+
+  test('are written in the roles themselves, without policies that AWS or others maintain', () => {
+    expect(roles().length).toBeGreaterThan(endpoints.length);
+    for (const [, { Properties }] of roles()) expect(Properties.ManagedPolicyArns).toBeUndefined();
+    expect(all.filter(([, { Type }]) => /^AWS::IAM::(ManagedPolicy|Policy|UserPolicy|RolePolicy)$/.test(Type) || Type === 'AWS::Lambda::Permission')).toEqual([]);
+  });
+
+  test('name actions and resources one by one, and never Scan', () => {
+    for (const [, role] of roles()) {
+      for (const { Effect, Action, Resource: resource, ...rest } of statementsOf(role)) {
+        expect(Effect).toBe('Allow');
+        expect(rest).toEqual({});
+        for (const action of list(Action)) expect(action).toMatch(/^[a-z]+:(?!Scan$)[A-Za-z]+$/);
+        // An ARN that contains a wildcard would have it in a literal part.
+        expect(JSON.stringify(list(resource))).not.toContain('*');
+      }
+    }
+  });
+
+  test('are given to Lambda and to the gateway, each by name', () => {
+    const principals = new Set(roles().flatMap(([, { Properties }]) => Properties.AssumeRolePolicyDocument.Statement.map(({ Principal }: any) => JSON.stringify(Principal))));
+    expect([...principals].sort()).toEqual(['{"Service":"apigateway.amazonaws.com"}', '{"Service":"lambda.amazonaws.com"}']);
+  });
+});
+
+describe('every function', () => {
+  test('has a log group that forgets', () => {
+    for (const template of assembly.templates) {
+      for (const [, { Properties }] of functionsOf(template)) {
+        const logGroup = template.Resources[Properties.LoggingConfig.LogGroup.Ref]!;
+        expect(logGroup).toMatchObject({ Type: 'AWS::Logs::LogGroup', Properties: { RetentionInDays: 30 } });
+      }
+    }
+  });
+
+  test('runs Node 24 on arm64, untraced, and gives up before the gateway does', () => {
+    for (const [, { Properties }] of assembly.templates.flatMap(functionsOf)) {
+      expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], Handler: 'index.handler' });
+      expect(Properties.TracingConfig).toBeUndefined();
+      expect(Properties.Timeout).toBeLessThan(30);
+    }
+  });
+});
+
+describe('the templates', () => {
+  test('give no resource a physical name, so that the stack can be deployed twice', () => {
+    for (const [id, { Type, Properties = {} }] of all) {
+      const names = Object.keys(Properties).filter((key) => /^(FunctionName|RoleName|TableName|LogGroupName|TopicName|AlarmName|DashboardName|Name)$/.test(key));
+      // These two have no generated name; theirs contains the stack's and need not be unique.
+      const expected = Type === 'AWS::ApiGatewayV2::Api' || Type === 'AWS::Logs::QueryDefinition' ? ['Name'] : [];
+      expect([id, names]).toEqual([id, expected]);
+    }
+  });
+
+  test('cannot let webhooks reach loopback addresses', () => {
+    expect(JSON.stringify(assembly.templates)).not.toContain('ALLOW_LOOPBACK_DELIVERY');
+  });
+
+  test('keep every log for the same time', () => {
+    const groups = all.filter(([, { Type }]) => Type === 'AWS::Logs::LogGroup');
+    expect(groups.map(([, { Properties }]) => Properties.RetentionInDays)).toEqual(groups.map(() => 30));
+  });
+
+  test('stay below 400 resources and 200 parameters and outputs each, with the registry doubled', () => {
+    const { templates, families } = assemblyOf(doubled);
+    expect([...families.values()].flatMap(functionsOf)).toHaveLength(2 * registered.length);
+    for (const template of templates) {
+      expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(400);
+      expect(Object.keys(template.Outputs ?? {}).length).toBeLessThanOrEqual(200);
+    }
+  });
+
+  test('would stay there with 78 endpoints in one family, and refuse more', () => {
+    const family = (size: number) => Array.from({ length: size }, (_, index) => ({ ...greedy, path: `/v2/everything/get${index}` as const }));
+    const { families } = assemblyOf(family(78));
+    expect(Object.keys(families.get('v2/everything')!.Resources).length).toBeLessThanOrEqual(400);
+    expect(() => appOf(family(79))).toThrow('/v2/everything has 79 endpoints');
+  });
+});
+
+describe('cdk-nag (AWS Solutions)', () => {
+  test('finds nothing that is not acknowledged with a reason', () => {
+    const { app } = appOf(endpoints, { alarmEmail: 'ops@example.com' });
+    expect(new AwsSolutionsChecks(app).validateScope(app).violations).toEqual([]);
+  });
+
+  test('would find something', () => {
+    const { app, backend } = appOf(registered);
+    new CfnSecret(backend, 'Unrotated', {});
+    expect(new AwsSolutionsChecks(app).validateScope(app).violations.map(({ ruleName }) => ruleName)).toEqual(['AwsSolutions-SMG4']);
+    expect(app).toBeInstanceOf(App);
+  });
+});
+
+describe('resources', () => {
+  test('that hold state keep the logical ids under which they were first deployed, and outlive the stack', () => {
+    const stateful = all.filter(([, { Type }]) => /^AWS::(DynamoDB|SecretsManager|S3|SQS|KMS|RDS)::/.test(Type));
+    expect(stateful.map(([id, { Type, DeletionPolicy, UpdateReplacePolicy }]) => [id, Type, DeletionPolicy, UpdateReplacePolicy])).toEqual([
+      ['Table', 'AWS::DynamoDB::Table', 'Retain', 'Retain'],
+      ['MasterKey', 'AWS::SecretsManager::Secret', 'Retain', 'Retain'],
+      ['SigningKey', 'AWS::SecretsManager::Secret', 'Retain', 'Retain'],
+    ]);
+    // A new API would have a new address.
+    expect(resources(assembly.root, 'AWS::ApiGatewayV2::Api').map(([id]) => id)).toEqual(['Api']);
+  });
+
+  test('of the root have the outputs that the operator needs', () => {
+    expect(assembly.root.Outputs).toMatchObject({
+      ApiUrl: { Value: { 'Fn::GetAtt': ['Api', 'ApiEndpoint'] } },
+      TableName: { Value: { Ref: 'Table' } },
+      MasterKeySecretArn: { Value: { Ref: 'MasterKey' } },
+      SigningKeySecretArn: { Value: { Ref: 'SigningKey' } },
+    });
+  });
+});
+
+describe('the table', () => {
+  test('has its keys, four indexes of keys only, backups, expiry and a stream of new images', () => {
+    const { Properties } = assembly.root.Resources.Table!;
+    const key = (pk: string, sk: string) => [{ AttributeName: pk, KeyType: 'HASH' }, { AttributeName: sk, KeyType: 'RANGE' }];
+    expect(Properties).toMatchObject({
+      KeySchema: key('PK', 'SK'),
+      BillingMode: 'PAY_PER_REQUEST',
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+      StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+      DeletionProtectionEnabled: true,
+      GlobalSecondaryIndexes: [1, 2, 3, 4].map((n) => ({
+        IndexName: `gsi${n}`,
+        KeySchema: key(`gsi${n}pk`, `gsi${n}sk`),
+        Projection: { ProjectionType: 'KEYS_ONLY' },
+      })),
+    });
+    expect(Properties.AttributeDefinitions).toHaveLength(10);
+  });
+});
+
+describe('a key', () => {
+  test.each(['MasterKey', 'SigningKey'])('%s is generated with a current version', (id) => {
+    const { GenerateSecretString } = assembly.root.Resources[id]!.Properties;
+    expect(JSON.parse(GenerateSecretString.SecretStringTemplate)).toEqual({ current: '1' });
+    expect(GenerateSecretString).toMatchObject({ GenerateStringKey: '1', PasswordLength: 64, ExcludePunctuation: true, IncludeSpace: false });
+  });
+});

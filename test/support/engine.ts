@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { indexNames } from '../../lib/capability.ts';
+
+export const TABLE_NAME = 'table';
+export const MASTER_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:master';
+export const SIGNING_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:signing';
+
+/** The environment of every function under test; handlers read it through `toLambda`'s default source. */
+const environment = {
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  SERVICE_NAME: 'svc',
+  TABLE_NAME,
+  MASTER_KEY_SECRET_ARN,
+  SIGNING_KEY_SECRET_ARN,
+  UNVERIFIED_GRACE_DAYS: '14',
+  WORKSPACE_CREATION: 'open',
+  WORKSPACE_CREATION_PER_MINUTE: '1000',
+  POWERTOOLS_LOG_LEVEL: 'SILENT',
+};
+
+export interface Engine {
+  /** A client of the engine itself, for looking at items. */
+  readonly client: DynamoDBClient;
+  stop(): Promise<void>;
+}
+
+/** Starts a fresh engine in memory with the table, and secrets; points the SDK of this process at both. */
+export async function startEngine(): Promise<Engine> {
+  const port = await freePort();
+  const platform = `@dynoxide/${process.platform}-${process.arch}`;
+  const binary = join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), 'dynoxide');
+  const engine = spawn(binary, ['serve', '--host', '127.0.0.1', '--port', String(port)], { stdio: 'ignore' });
+  const secrets = await startSecrets();
+  Object.assign(process.env, environment, {
+    AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${port}`,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${(secrets.address() as AddressInfo).port}`,
+  });
+  await listening(port, engine);
+  const client = new DynamoDBClient({});
+  await client.send(new CreateTableCommand({
+    TableName: TABLE_NAME,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: ['PK', 'SK', ...indexNames.flatMap((name) => [`${name}pk`, `${name}sk`])].map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const })),
+    KeySchema: [{ AttributeName: 'PK', KeyType: 'HASH' }, { AttributeName: 'SK', KeyType: 'RANGE' }],
+    GlobalSecondaryIndexes: indexNames.map((IndexName) => ({
+      IndexName,
+      KeySchema: [{ AttributeName: `${IndexName}pk`, KeyType: 'HASH' as const }, { AttributeName: `${IndexName}sk`, KeyType: 'RANGE' as const }],
+      Projection: { ProjectionType: 'KEYS_ONLY' as const },
+    })),
+  }));
+  return {
+    client,
+    async stop() {
+      client.destroy();
+      secrets.close();
+      secrets.closeAllConnections();
+      const ended = once(engine, 'exit');
+      engine.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** A Secrets Manager that knows two versioned keys per secret. */
+async function startSecrets(): Promise<Server> {
+  const SecretString = JSON.stringify({ current: '1', 1: 'k'.repeat(64) });
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify({ SecretString }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function listening(port: number, engine: ChildProcess): Promise<void> {
+  for (let attempt = 0; attempt < 200 && engine.exitCode === null; attempt++) {
+    const socket = connect(port, '127.0.0.1');
+    const connected = await once(socket, 'connect').then(() => true, () => false);
+    socket.destroy();
+    if (connected) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('The engine did not start');
+}

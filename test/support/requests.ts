@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import type { Handler } from '../../lib/http/stack.ts';
+
+export type Headers = Record<string, string>;
+
+export interface Response {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  // The tests look into answers freely; what they find is checked by their expectations.
+  readonly body: any;
+}
+
+/** An event as the HTTP API makes it of a POST with this body. */
+export function eventOf(body: string | undefined, headers: Headers = {}, overrides: Partial<APIGatewayProxyEventV2> = {}): APIGatewayProxyEventV2 {
+  return {
+    version: '2.0',
+    routeKey: 'POST /test',
+    rawPath: '/test',
+    rawQueryString: '',
+    headers: { 'content-type': 'application/json', ...headers },
+    requestContext: {
+      accountId: 'anonymous', apiId: 'api', domainName: 'api.test', domainPrefix: 'api', requestId: randomUUID(), routeKey: 'POST /test', stage: '$default',
+      time: '01/Jan/2026:00:00:00 +0000', timeEpoch: 0,
+      http: { method: 'POST', path: '/test', protocol: 'HTTP/1.1', sourceIp: '203.0.113.7', userAgent: 'test' },
+    },
+    isBase64Encoded: false,
+    ...(body !== undefined && { body }),
+    ...overrides,
+  };
+}
+
+/** Sends `data` to a handler in its envelope. */
+export async function post(handler: Handler, headers: Headers, data: unknown): Promise<Response> {
+  return send(handler, eventOf(JSON.stringify({ data }), headers));
+}
+
+/** Sends any event to a handler. */
+export async function send(handler: Handler, event: APIGatewayProxyEventV2): Promise<Response> {
+  const result = await handler(event, { awsRequestId: randomUUID(), functionName: 'test' } as Context);
+  return { status: result.statusCode ?? 0, headers: result.headers as Record<string, string>, body: JSON.parse(result.body ?? 'null') };
+}

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { handler as listTokens } from '../../functions/v2/workspace/authtokens/get.ts';
+import { handler as createWorkspace } from '../../functions/v2/workspace/create.ts';
+import { type Headers, post } from './requests.ts';
+
+export interface TestWorkspace {
+  readonly id: string;
+  readonly ownerEmail: string;
+  readonly workspaceAuthToken: string;
+  readonly apiKey: string;
+  readonly authToken: string;
+  /** The headers of workspace level, and those of the first API key. */
+  readonly headers: Headers;
+  readonly keyHeaders: Headers;
+}
+
+/** Creates a workspace through the API, as a customer does: create, then ask for the tokens of the first API key. */
+export async function newWorkspace(ownerEmail = `owner-${randomUUID()}@example.com`): Promise<TestWorkspace> {
+  const { id, authToken: workspaceAuthToken, apiKeyList } = (await post(createWorkspace, {}, { ownerEmail })).body.result.data;
+  const headers = { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': workspaceAuthToken };
+  const [apiKey] = Object.keys(apiKeyList) as [string];
+  const { authTokens } = (await post(listTokens, headers, { apiKey })).body.result.data;
+  const authToken = authTokens[0].token;
+  return { id, ownerEmail, workspaceAuthToken, apiKey, authToken, headers, keyHeaders: { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } };
+}

@@ -1,0 +1,147 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { functionEnvironment } from '../../infra/local/functionEnvironment.ts';
+import { FunctionPool, type PoolOptions } from '../../infra/local/functionPool.ts';
+import type { FunctionModel } from '../../infra/local/model.ts';
+
+let codeDir: string;
+let pools: FunctionPool[];
+let logged: string;
+
+beforeEach(async () => {
+  codeDir = await mkdtemp(join(tmpdir(), 'function-'));
+  pools = [];
+  logged = '';
+});
+
+afterEach(async () => {
+  for (const pool of pools) await pool.close();
+  await rm(codeDir, { recursive: true });
+});
+
+/** A function with this code. Every thread of it has an `instance` of its own. */
+async function define(name: string, code: string, properties: Partial<FunctionModel> = {}): Promise<FunctionModel> {
+  await writeFile(join(codeDir, `${name}.mjs`), `const instance = crypto.randomUUID();\n${code}`);
+  return { name, arn: `arn:${name}`, codeDir, handler: `${name}.handler`, environment: {}, timeoutSeconds: 5, memoryMb: 256, statements: [], ...properties };
+}
+
+function createPool(options: Partial<PoolOptions> = {}): FunctionPool {
+  const log = { write: (chunk: Uint8Array | string) => void (logged += chunk.toString()), close: async () => undefined };
+  const pool = new FunctionPool({ environmentOf: ({ environment }) => ({ ...environment }), log, ...options });
+  pools.push(pool);
+  return pool;
+}
+
+const call = async (pool: FunctionPool, model: FunctionModel, event: unknown = {}) => JSON.parse(await pool.invoke(model, JSON.stringify(event)));
+const handler = (body: string) => `export const handler = async (event, context) => { ${body} };`;
+const WHO = handler('return instance;');
+
+describe('a call', () => {
+  test('gets event, context and exactly its own environment', async () => {
+    const model = await define('echo', handler('const { awsRequestId, getRemainingTimeInMillis, ...rest } = context; return { event, rest, env: process.env, awsRequestId, left: getRemainingTimeInMillis() };'), { environment: { TABLE_NAME: 't' } });
+    const { event, rest, env, awsRequestId, left } = await call(createPool(), model, { a: 1 });
+    expect(event).toEqual({ a: 1 });
+    expect(env).toEqual({ TABLE_NAME: 't' });
+    expect(rest).toMatchObject({ functionName: 'echo', invokedFunctionArn: 'arn:echo', memoryLimitInMB: '256', functionVersion: '$LATEST' });
+    expect(awsRequestId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(left).toBeGreaterThan(4_000);
+    expect(left).toBeLessThanOrEqual(5_000);
+  });
+
+  test('shares the thread with the calls beside it', async () => {
+    // Each waits for the other: they answer only if both run at the same time.
+    const model = await define('pair', `let first; ${handler('if (!first) { first = Promise.withResolvers(); await first.promise; } else first.resolve(); return instance;')}`);
+    const pool = createPool();
+    const [a, b] = await Promise.all([call(pool, model), call(pool, model)]);
+    expect(a).toBe(b);
+  });
+
+  test('that throws fails alone, and says why in the log', async () => {
+    const model = await define('picky', handler('if (event.bad) throw new TypeError("no such thing"); return instance;'));
+    const pool = createPool();
+    const before = await call(pool, model);
+    await expect(call(pool, model, { bad: true })).rejects.toThrow('TypeError: no such thing');
+    expect(await call(pool, model)).toBe(before);
+    expect(logged).toContain('"function":"picky"');
+    expect(logged).toContain('no such thing');
+  });
+
+  test.each([
+    ['hangs', 'await new Promise(() => {});'],
+    ['never gives up the processor', 'for (;;);'],
+  ])('that %s is given up at the function\'s timeout, and a new thread takes over', async (_name, body) => {
+    const model = await define('slow', handler(`if (event.slow) { ${body} } return instance;`), { timeoutSeconds: 0.2 });
+    const pool = createPool();
+    const before = await call(pool, model);
+    await expect(call(pool, model, { slow: true })).rejects.toThrow('Task timed out after 0.2 seconds');
+    expect(await call(pool, model)).not.toBe(before);
+  });
+
+  test.each([
+    ['throws outside of a call', 'setImmediate(() => { throw new Error("boom"); }); await new Promise(() => {});'],
+    ['exits', 'process.exit(3);'],
+  ])('whose thread %s fails, and a new thread takes over', async (_name, body) => {
+    const model = await define('fragile', handler(`if (event.die) { ${body} } return instance;`));
+    const pool = createPool();
+    const before = await call(pool, model);
+    await expect(call(pool, model, { die: true })).rejects.toThrow('The thread ended with exit code');
+    expect(await call(pool, model)).not.toBe(before);
+  });
+
+  test.each([
+    ['cannot be loaded', 'throw new Error("broken at import");'],
+    ['has no handler', 'export const other = 1;'],
+  ])('of a function that %s fails', async (_name, code) => {
+    await expect(call(createPool(), await define('broken', code))).rejects.toThrow('The thread ended');
+    expect(logged).toContain('"message":"The thread crashed"');
+  });
+
+  test('writes what the function prints to the log', async () => {
+    const model = await define('chatty', handler('console.log("on stdout"); console.error("on stderr");'));
+    const pool = createPool();
+    expect(await call(pool, model)).toBeNull();
+    await pool.close();
+    expect(logged).toContain('on stdout\n');
+    expect(logged).toContain('on stderr\n');
+  });
+});
+
+describe('threads', () => {
+  test('end when idle', async () => {
+    const model = await define('idle', WHO);
+    const pool = createPool({ idleMilliseconds: 20 });
+    const before = await call(pool, model);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await call(pool, model)).not.toBe(before);
+  });
+
+  test('make room when there are too many: the one that is idle for longest', async () => {
+    const [a, b, c] = [await define('a', WHO), await define('b', WHO), await define('c', WHO)];
+    const pool = createPool({ maxLive: 2 });
+    const first = await call(pool, a);
+    const second = await call(pool, b);
+    expect(await call(pool, a)).toBe(first);
+    await call(pool, c);
+    expect(await call(pool, a)).toBe(first);
+    expect(await call(pool, b)).not.toBe(second);
+  });
+
+  test('are waited for when all are busy', async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `f${i}`);
+    const models = await Promise.all(names.map((name) => define(name, handler('await new Promise((r) => setTimeout(r, 5)); return context.functionName;'))));
+    const pool = createPool({ maxLive: 2 });
+    expect(await Promise.all([...models, ...models].map((model) => call(pool, model)))).toEqual([...names, ...names]);
+  });
+});
+
+test('the environment differs from the template\'s in the service name and the way to AWS only', async () => {
+  const model = await define('any', WHO, { environment: { SERVICE_NAME: 'svc', TABLE_NAME: 't' } });
+  const aws = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' };
+  expect(functionEnvironment(model, 'acme', aws)).toEqual({
+    SERVICE_NAME: 'acme', TABLE_NAME: 't', ...aws,
+    AWS_LAMBDA_FUNCTION_NAME: 'any', AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256', AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+  });
+  expect(functionEnvironment({ ...model, environment: {} }, 'acme', {})).not.toHaveProperty('SERVICE_NAME');
+});
