@@ -9,11 +9,13 @@ import type { FunctionModel } from '../../infra/local/model.ts';
 let codeDir: string;
 let pools: FunctionPool[];
 let logged: string;
+let onLog: () => void;
 
 beforeEach(async () => {
   codeDir = await mkdtemp(join(tmpdir(), 'function-'));
   pools = [];
   logged = '';
+  onLog = () => undefined;
 });
 
 afterEach(async () => {
@@ -28,7 +30,13 @@ async function define(name: string, code: string, properties: Partial<FunctionMo
 }
 
 function createPool(options: Partial<PoolOptions> = {}): FunctionPool {
-  const log = { write: (chunk: Uint8Array | string) => void (logged += chunk.toString()), close: async () => undefined };
+  const log = {
+    write(chunk: Uint8Array | string) {
+      logged += chunk.toString();
+      onLog();
+    },
+    close: async () => undefined,
+  };
   const pool = new FunctionPool({ environmentOf: ({ environment }) => ({ ...environment }), log, ...options });
   pools.push(pool);
   return pool;
@@ -100,11 +108,11 @@ describe('a call', () => {
 
   test('writes what the function prints to the log', async () => {
     const model = await define('chatty', handler('console.log("on stdout"); console.error("on stderr");'));
-    const pool = createPool();
-    expect(await call(pool, model)).toBeNull();
-    await pool.close();
-    expect(logged).toContain('on stdout\n');
-    expect(logged).toContain('on stderr\n');
+    const both = new Promise<void>((resolve) => {
+      onLog = () => logged.includes('on stdout\n') && logged.includes('on stderr\n') && resolve();
+    });
+    expect(await call(createPool(), model)).toBeNull();
+    await both;
   });
 });
 

@@ -153,7 +153,7 @@ describe('a body that is too large', () => {
     expect(await outcome(await post('x'.repeat(6_300_000), json))).toEqual(refused);
     expect(await outcome(await post('"'.repeat(3_200_000), json))).toEqual(refused);
     expect(await outcome(await post(new Uint8Array(5_000_000)))).toEqual(refused);
-    expect(await outcome(await post('x'.repeat(6_200_000), json))).toMatchObject([200]);
+    expect((await post('x'.repeat(6_200_000), json)).status).toBe(200);
   });
 
   test('and of no declared length is refused', async () => {

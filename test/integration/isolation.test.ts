@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import * as registry from '../../functions/index.ts';
+import type { Endpoint } from '../../lib/endpoint.ts';
+import { type Customer, handlerOf, newCustomer } from '../support/customer.ts';
+import { type Engine, startEngine } from '../support/engine.ts';
+import { post } from '../support/requests.ts';
+import { newWorkspace, type TestWorkspace } from '../support/workspaces.ts';
+
+/** Everything of the first tenant carries this; no answer to the second may. */
+const MARK = 'OF-THE-FIRST';
+
+let engine: Engine;
+let first: Customer;
+let second: Customer;
+let firstWorkspace: TestWorkspace;
+let secondWorkspace: TestWorkspace;
+let pageToken: string;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  [first, second] = [await newCustomer(), await newCustomer()];
+  [firstWorkspace, secondWorkspace] = [await newWorkspace(), await newWorkspace()];
+  await first.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme', organizationName: MARK, note: MARK }, { organizationId: 'beta', organizationName: MARK }] });
+  await first.ok('/v2/organizations/folders/add', { organizationId: 'acme', folders: [{ folderId: 'folder', folderName: MARK }] });
+  await first.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId: 'folder', documents: [{ documentId: 'document', documentName: MARK, metadata: { note: MARK } }] });
+  await first.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'user', name: MARK, email: `${MARK}@example.com` }] });
+  await first.ok('/v2/auth/permissions/add', { user: { userId: 'user' }, permissions: { resources: [{ type: 'document', id: 'document', organizationId: 'acme', context: { access: { mark: MARK } } }] } });
+  ({ nextPageToken: pageToken } = (await first.call('/v2/organizations/get', { pageSize: 1 })).body.result);
+});
+afterAll(() => engine.stop());
+
+const resources = [{ type: 'document', id: 'document', organizationId: 'acme' }];
+
+/** For each endpoint what the second tenant asks for, by the first one's ids; every endpoint must have a case. */
+const cases: Record<string, () => object[]> = {
+  '/v2/auth/permissions/add': () => [{ user: { userId: 'user' }, permissions: { resources } }],
+  '/v2/auth/permissions/get': () => [{ organizationId: 'acme', userIds: ['user'], documentIds: ['document'], folderIds: ['folder'] }],
+  '/v2/auth/permissions/remove': () => [{ userId: 'user', permissions: { resources } }],
+  '/v2/organizations/add': () => [{ organizations: [{ organizationId: 'beta' }] }],
+  '/v2/organizations/documents/access/update': () => [{ organizationId: 'acme', documentIds: ['document'], accessType: 'restricted' }],
+  '/v2/organizations/documents/add': () => [{ organizationId: 'acme', folderId: 'folder', documents: [{ documentId: 'theirs' }] }],
+  '/v2/organizations/documents/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', documentIds: ['document'] }, { organizationId: 'acme', folderId: 'folder' }],
+  '/v2/organizations/folders/add': () => [{ organizationId: 'acme', folders: [{ folderId: 'theirs', parentFolderId: 'folder' }] }],
+  '/v2/organizations/get': () => [{}, { organizationIds: ['acme', 'beta'] }, { pageToken }],
+  '/v2/users/add': () => [{ organizationId: 'acme', users: [{ userId: 'user' }] }, { organizationId: 'acme', documentId: 'document', users: [{ userId: 'user' }] }],
+  '/v2/users/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', userIds: ['user'] }, { organizationId: 'acme', documentId: 'document' }],
+  '/v2/workspace/apikey/create': () => [{ ownerEmail: firstWorkspace.ownerEmail, type: 'testing' }],
+  '/v2/workspace/apikey/update': () => [{ apiKey: firstWorkspace.apiKey, apiKeyName: 'taken over' }],
+  '/v2/workspace/apikeys/get': () => [{}, { apiKeys: [firstWorkspace.apiKey] }],
+  '/v2/workspace/authtoken/reset': () => [{ apiKey: firstWorkspace.apiKey }],
+  '/v2/workspace/authtokens/get': () => [{ apiKey: firstWorkspace.apiKey }],
+  '/v2/workspace/create': () => [{ ownerEmail: firstWorkspace.ownerEmail }],
+  '/v2/workspace/get': () => [{}],
+};
+
+describe.each(Object.values(registry as Record<string, Endpoint>))('$path', ({ path, auth }) => {
+  test('shows nothing of another tenant, whatever ids and page tokens it is given', async () => {
+    const asked = cases[path];
+    if (!asked) throw new Error(`${path} has no case: what would a second tenant send to reach the first?`);
+    const headers = auth === 'workspace' ? secondWorkspace.headers : auth === 'apiKey' ? second.headers : {};
+    for (const data of asked()) {
+      const { status, body } = await post(await handlerOf(path), headers, data);
+      expect(status).toBeLessThan(500);
+      const text = JSON.stringify(body);
+      for (const foreign of [MARK, firstWorkspace.apiKey, firstWorkspace.authToken, firstWorkspace.id, firstWorkspace.workspaceAuthToken]) expect(text).not.toContain(foreign);
+    }
+  });
+});
+
+test('after all that, everything of the first tenant is as it was', async () => {
+  expect(await first.ok('/v2/organizations/get', {})).toEqual([{ note: MARK, id: 'acme', organizationName: MARK, disabled: false }, { id: 'beta', organizationName: MARK, disabled: false }]);
+  expect(await first.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).toMatchObject([{ id: 'document', documentName: MARK, accessType: 'public' }]);
+  expect(await first.ok('/v2/users/get', { organizationId: 'acme' })).toMatchObject([{ userId: 'user', name: MARK }]);
+  expect((await first.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['user'], documentIds: ['document'] })).user).toEqual({
+    documents: { document: { accessRole: 'editor', accessType: 'public' } }, organization: { acme: { accessRole: 'editor' } }, context: { accessFields: [`mark:${MARK}`] },
+  });
+  const { body } = await post(await handlerOf('/v2/workspace/authtokens/get'), firstWorkspace.headers, { apiKey: firstWorkspace.apiKey });
+  expect(body.result.data.authTokens.map(({ token }: any) => token)).toEqual([firstWorkspace.authToken]);
+});
+
+test('an id of a second tenant names a thing of its own, also when it is the same id', async () => {
+  await second.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'document' }] });
+  expect(await second.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).toEqual([{ id: 'document', disabled: false, accessType: 'public' }]);
+  expect((await second.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['user'], documentIds: ['document'] })).user.documents.document.errorCode).toBe('permission_denied');
+});
