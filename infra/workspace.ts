@@ -44,7 +44,8 @@ export async function createVerifiedWorkspace(options: { email: string; name?: s
 /** Carries out the command and gives what it prints; throws an error whose message is for the operator. */
 async function run(args: string[], source: NodeJS.ProcessEnv): Promise<string> {
   const { email, name, stack } = readArguments(args);
-  const created = await createVerifiedWorkspace({ email, name, env: await operatorEnvironment(source, stack), now: Date.now() });
+  const env = environment(await withStackOutputs(source, stack));
+  const created = await createVerifiedWorkspace({ email, name, env, now: Date.now() });
   if (created === 'exists') throw new Error(`A workspace already exists for ${email}.`);
   return JSON.stringify(created, null, 2);
 }
@@ -73,17 +74,17 @@ function checked(schema: z.ZodType<string>, value: string, what: string): string
   throw new Error(`${what} ${JSON.stringify(value)} is not valid: ${parsed.error.issues.map(({ message }) => message).join('; ')}\n\n${USAGE}`);
 }
 
-/** What the environment does not say comes from the stack's outputs. */
-async function operatorEnvironment(source: NodeJS.ProcessEnv, stack: string): Promise<Environment> {
+/** The environment variables; those that are not set have their values from the stack's outputs. */
+async function withStackOutputs(source: NodeJS.ProcessEnv, stack: string): Promise<NodeJS.ProcessEnv> {
   const missing = Object.entries(outputNames).filter(([name]) => !source[name]);
-  if (missing.length === 0) return environment(source);
+  if (missing.length === 0) return source;
   const outputs = await stackOutputs(stack);
   const found = missing.map(([name, output]) => {
     const value = outputs.get(output);
     if (!value) throw new Error(`The stack ${stack} has no output ${output}, and ${name} is not set.`);
     return [name, value] as const;
   });
-  return environment({ ...source, ...Object.fromEntries(found) });
+  return { ...source, ...Object.fromEntries(found) };
 }
 
 async function stackOutputs(stack: string): Promise<Map<string, string>> {

@@ -13,7 +13,7 @@ const cacheDir = join(projectDir, 'dist/local');
 const sources = ['functions/**/*.ts', 'lib/**/*', 'infra/*.ts', 'cdk.json', 'package-lock.json', 'tsconfig.json', 'infra/local/synthesise.ts'];
 
 /** The most recently used assemblies are kept: another run may still load functions from its own. */
-const KEPT = 3;
+const KEPT = 5;
 
 /**
  * The cloud assembly (templates and bundles) of the sources as they are now: from the cache, or made by a child process,

@@ -43,7 +43,9 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
   await log.close();
   void ended.then(() => process.off('exit', kill));
 
-  const failure = await Promise.race([listening(port), crashed]);
+  const decided = new AbortController();
+  const failure = await Promise.race([listening(port, decided.signal), crashed]);
+  decided.abort();
   if (failure !== undefined) {
     stopping = true;
     child.kill('SIGKILL');
@@ -72,9 +74,9 @@ async function freePort(): Promise<number> {
 }
 
 /** Waits until something answers on the port; gives what is wrong when nothing does. */
-async function listening(port: number): Promise<string | undefined> {
+async function listening(port: number, decided: AbortSignal): Promise<string | undefined> {
   const deadline = Date.now() + START_MILLISECONDS;
-  while (Date.now() < deadline) {
+  while (Date.now() < deadline && !decided.aborted) {
     const socket = connect(port, '127.0.0.1');
     const connected = await once(socket, 'connect').then(() => true, () => false);
     socket.destroy();

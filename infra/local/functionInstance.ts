@@ -29,8 +29,8 @@ interface Call {
  */
 export class FunctionInstance {
   readonly function: FunctionModel;
-  /** When it last had nothing to do; what is idle for longest is ended first. */
-  idleSince = Date.now();
+  /** When it last had nothing to do, in `performance.now()`, which tells calls of the same millisecond apart. */
+  idleSince = performance.now();
   readonly #worker: Worker;
   readonly #log: FunctionLog;
   readonly #ready = Promise.withResolvers<void>();
@@ -39,6 +39,7 @@ export class FunctionInstance {
   #lastId = 0;
   #inFlight = 0;
   #usable = true;
+  #ending: Promise<unknown> | undefined;
 
   constructor(model: FunctionModel, environment: Record<string, string>, log: FunctionLog) {
     this.function = model;
@@ -96,14 +97,15 @@ export class FunctionInstance {
       return await this.#call(payload);
     } finally {
       this.#inFlight -= 1;
-      this.idleSince = Date.now();
+      this.idleSince = performance.now();
       if (this.idle && !this.#usable) void this.end();
     }
   }
 
-  async end(): Promise<void> {
+  /** Ends the thread, whatever it is doing. */
+  end(): Promise<unknown> {
     this.#usable = false;
-    await this.#worker.terminate();
+    return (this.#ending ??= this.#worker.terminate());
   }
 
   #call(payload: string): Promise<string> {

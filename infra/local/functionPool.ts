@@ -79,7 +79,7 @@ export class FunctionPool {
   }
 
   #endIdle(): void {
-    const since = Date.now() - this.#options.idleMilliseconds;
+    const since = performance.now() - this.#options.idleMilliseconds;
     for (const instance of this.#live) if (instance.idle && instance.idleSince < since) void instance.end();
   }
 }

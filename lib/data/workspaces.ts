@@ -163,16 +163,15 @@ export class ApiKeyCreator {
    */
   async create(workspaceId: string, fields: ApiKeyFields, graceDays: number, now: number): Promise<{ apiKey: string; authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
     return settle(async () => {
-      const [workspace, { values: present }] = await Promise.all([
-        this.#table.get(WorkspaceEntity, { workspaceId }),
-        this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { prefix: ['KEY'], limit: MOST_API_KEYS }),
-      ]);
+      // The workspace first: a key that another request creates after this read changes the revision.
+      const workspace = await this.#table.get(WorkspaceEntity, { workspaceId });
       if (!workspace) return 'unknown';
-      if (present.length >= MOST_API_KEYS) return 'full';
       const expiresAt = keysExpireAt(workspace, graceDays);
       if (expiresAt !== undefined && expiresAt <= now) return 'unverified';
+      const { values: present } = await this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { prefix: ['KEY'], limit: MOST_API_KEYS });
+      if (present.length >= MOST_API_KEYS) return 'full';
       const { apiKey, authToken, ops } = await this.#keys.apiKey(workspaceId, fields, expiresAt, now);
-      // Writing the workspace's next revision makes this fail when another key was created, or the owner verified, since the read.
+      // Writing its next revision makes this fail when another key was created, or the owner verified, in between.
       const outcome = await this.#table.write([replace(WorkspaceEntity, workspace, workspace._r), ...ops]);
       return outcome === 'done' ? { apiKey, authToken } : 'conflict';
     });

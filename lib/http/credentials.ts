@@ -11,9 +11,15 @@ const NEGATIVE_MILLISECONDS = 1_000;
 const REMEMBERED = 1_000;
 const LONGEST = 512;
 
+export interface VerifyOptions {
+  readonly now: number;
+  /** Read consistently and not from memory. */
+  readonly fresh: boolean;
+}
+
 interface Remembered<T> {
   readonly record: Promise<T | undefined>;
-  until: number;
+  readonly readAt: number;
 }
 
 /** Records by id, read through and remembered for seconds; the oldest is forgotten when there are too many. */
@@ -25,18 +31,28 @@ class Memory<T> {
     this.#read = read;
   }
 
-  async get(id: string, now: number, fresh: boolean): Promise<T | undefined> {
-    const known = this.#records.get(id);
-    if (known && known.until > now && !fresh) return known.record;
-    const record = this.#read(id, { eventual: !fresh });
-    const remembered: Remembered<T> = { record, until: now + POSITIVE_MILLISECONDS };
+  /**
+   * The record, when there is one and it is accepted. A refusal is believed for a shorter time than a record is, so that a
+   * token works soon after it was issued.
+   */
+  async get(id: string, { now, fresh }: VerifyOptions, accepted: (record: T) => boolean): Promise<T | undefined> {
+    const known = fresh ? undefined : this.#records.get(id);
+    if (known && known.readAt + POSITIVE_MILLISECONDS > now) {
+      const record = await known.record;
+      if (record && accepted(record)) return record;
+      if (known.readAt + NEGATIVE_MILLISECONDS > now) return undefined;
+    }
+    const record = await this.#readThrough(id, now, fresh);
+    return record && accepted(record) ? record : undefined;
+  }
+
+  async #readThrough(id: string, now: number, fresh: boolean): Promise<T | undefined> {
+    const remembered = { record: this.#read(id, { eventual: !fresh }), readAt: now };
     this.#records.delete(id);
     this.#records.set(id, remembered);
     if (this.#records.size > REMEMBERED) for (const oldest of this.#records.keys()) { this.#records.delete(oldest); break; }
     try {
-      const value = await record;
-      if (!value) remembered.until = now + NEGATIVE_MILLISECONDS;
-      return value;
+      return await remembered.record;
     } catch (error) {
       if (this.#records.get(id) === remembered) this.#records.delete(id);
       throw error;
@@ -44,15 +60,9 @@ class Memory<T> {
   }
 }
 
-export interface VerifyOptions {
-  readonly now: number;
-  /** Read consistently and not from memory. */
-  readonly fresh: boolean;
-}
-
 /**
  * Verifies the credentials of the two levels (spec 5) against the hashes that the table holds: one eventually consistent
- * read, remembered for 10 s. Every failure is the same PERMISSION_DENIED, whatever was wrong.
+ * read, remembered for 10 s (a refusal for 1 s). Every failure is the same PERMISSION_DENIED, whatever was wrong.
  */
 export class Credentials {
   readonly #apiKeys;
@@ -63,18 +73,20 @@ export class Credentials {
     this.#workspaces = new Memory((workspaceId, options) => table.get(WorkspaceEntity, { workspaceId }, options));
   }
 
-  async apiKey(apiKey: string | undefined, authToken: string | undefined, { now, fresh }: VerifyOptions): Promise<ApiKeyCaller> {
+  async apiKey(apiKey: string | undefined, authToken: string | undefined, options: VerifyOptions): Promise<ApiKeyCaller> {
     if (!plausible(apiKey) || !plausible(authToken)) throw apiKeyDenied();
-    const record = await this.#apiKeys.get(apiKey, now, fresh);
-    const live = matchesAny(tokenHash(authToken), record?.tokenHashes ?? []) && (record?.expiresAt === undefined || record.expiresAt > now);
-    if (!record || !live) throw apiKeyDenied();
+    const hash = tokenHash(authToken);
+    const live = ({ tokenHashes, expiresAt = Infinity }: { tokenHashes: Uint8Array[]; expiresAt?: number | undefined }) => matchesAny(hash, tokenHashes) && expiresAt > options.now;
+    const record = await this.#apiKeys.get(apiKey, options, live);
+    if (!record) throw apiKeyDenied();
     return { level: 'apiKey', tenant: record.apiKey, workspaceId: record.workspaceId, pageKey: record.pageKey };
   }
 
-  async workspace(workspaceId: string | undefined, authToken: string | undefined, { now, fresh }: VerifyOptions): Promise<WorkspaceCaller> {
+  async workspace(workspaceId: string | undefined, authToken: string | undefined, options: VerifyOptions): Promise<WorkspaceCaller> {
     if (!plausible(workspaceId) || !plausible(authToken)) throw workspaceDenied();
-    const record = await this.#workspaces.get(workspaceId, now, fresh);
-    if (!record || !matchesAny(tokenHash(authToken), record.tokenHashes)) throw workspaceDenied();
+    const hash = tokenHash(authToken);
+    const record = await this.#workspaces.get(workspaceId, options, ({ tokenHashes }) => matchesAny(hash, tokenHashes));
+    if (!record) throw workspaceDenied();
     return { level: 'workspace', workspaceId: record.workspaceId, ownerEmail: record.owner.email, pageKey: record.pageKey };
   }
 }

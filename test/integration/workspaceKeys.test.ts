@@ -126,6 +126,19 @@ describe('creating an API key', () => {
     expect((await table.query(WorkspaceApiKeyEntity, { workspaceId: workspace.id }, { prefix: ['KEY'], limit: 200 })).values).toHaveLength(98 + made);
   });
 
+  test('design 8: a key that another request creates while this one reads is counted', async () => {
+    await fillUp(99);
+    const real = table.get.bind(table);
+    const get = jest.spyOn(table, 'get');
+    get.mockImplementationOnce(real); // the credentials
+    get.mockImplementationOnce(async (entity, key) => {
+      get.mockRestore();
+      expect((await create()).status).toBe(200);
+      return real(entity, key);
+    });
+    expect((await create()).body.error.status).toBe('RESOURCE_EXHAUSTED');
+  });
+
   test('design 5: a key is not made beside a verification that the request has not seen', async () => {
     const write = jest.spyOn(table, 'write');
     write.mockImplementationOnce(async (ops) => {

@@ -4,24 +4,30 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** One call of AWS: what it was, and for DynamoDB what it consumed and how much it moved. */
-export interface AwsCall {
-  readonly operation: string;
-  /** Calls of one wave were under way together; one of the next wave was made after an answer of this one. */
-  readonly wave: number;
-  /** Units as the engine reports them; index writes are included. */
+/** What calls of DynamoDB consumed, as the engine reports it, and the least that their items could have cost. */
+export interface Consumption {
   readonly readUnits: number;
+  /** Index writes and transactions included. */
   readonly writeUnits: number;
-  /** Units that the same items would cost at least: read consistently, or written outside a transaction. */
+  /** The part of `writeUnits` that was paid because the writes were a transaction: half of what they cost the table. */
+  readonly transactionUnits: number;
+  /** What each of the items costs when it is read consistently and whole, or written on its own. */
   readonly readFloor: number;
   readonly writeFloor: number;
-  /** The items' bytes, as DynamoDB counts them. What a deletion or an update touches does not show in its request, and counts as 0. */
+  /** The items' bytes. What a deletion or an update touches does not show in the request, and counts as 0. */
   readonly readBytes: number;
   readonly writtenBytes: number;
 }
 
+/** One call of AWS. */
+export interface AwsCall extends Consumption {
+  readonly operation: string;
+  /** Calls of one wave were under way together; one of a later wave was made after an answer of an earlier one. */
+  readonly wave: number;
+}
+
 export interface Recorder {
-  /** Does the work and gives the calls that it made, in the order of their arrival. */
+  /** Does the work and gives the calls that it made. One piece of work at a time. */
   record<T>(work: () => Promise<T>): Promise<{ result: T; calls: AwsCall[] }>;
   stop(): Promise<void>;
 }
@@ -31,43 +37,46 @@ type Json = Record<string, any>;
 
 const READ_UNIT_BYTES = 4_096;
 const WRITE_UNIT_BYTES = 1_024;
-/** How long no further call must arrive before those that wait are answered: far longer than a process takes to send them. */
+/** How long no further call must arrive before those that wait pass: far longer than a process needs to send them. */
 const QUIET_MILLISECONDS = 10;
 
 /**
- * Puts a recording proxy between the AWS SDK of this process and the engine that `startEngine` started; call it before
- * the first request. It asks DynamoDB for the capacity that each call consumes. Calls that are made together are answered
- * together, so that which of them wait for another does not depend on timing.
+ * Puts a recording proxy between the AWS SDK of this process and what `startEngine` started; call it before the first
+ * request. It asks DynamoDB for the capacity that each call consumes. Calls that are made together pass together, so that
+ * which of them waited for another does not depend on timing.
  */
 export async function startRecorder(): Promise<Recorder> {
   const { AWS_ENDPOINT_URL_DYNAMODB: dynamoDb = '', AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager = '' } = process.env;
-  const calls: AwsCall[] = [];
   const waves = new Waves();
+  let calls: AwsCall[] = [];
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const target = String(request.headers['x-amz-target']);
+  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
+    const target = String(headers['x-amz-target']);
+    const operation = target.split('.').at(-1) ?? '';
     const toTable = target.startsWith('DynamoDB');
     const body = JSON.parse(await text(request)) as Json;
     const wave = await waves.next();
     const upstream = await fetch(toTable ? dynamoDb : secretsManager, {
       method: 'POST',
-      headers: { 'x-amz-target': target, 'content-type': String(request.headers['content-type']), authorization: String(request.headers.authorization) },
+      headers: headers as Record<string, string>,
       body: JSON.stringify(toTable ? { ...body, ReturnConsumedCapacity: 'INDEXES' } : body),
     });
-    const answered = await upstream.text();
-    calls.push({ operation: target.split('.').at(-1) ?? '', wave, ...(toTable ? consumed(body, JSON.parse(answered) as Json) : nothing) });
-    response.writeHead(upstream.status, { 'content-type': upstream.headers.get('content-type') ?? '' }).end(answered);
+    const answer = await upstream.text();
+    calls.push({ operation, wave, ...(toTable ? consumption(operation, body, JSON.parse(answer) as Json) : nothing) });
+    response.writeHead(upstream.status, { 'content-type': 'application/x-amz-json-1.0' }).end(answer);
   }
 
-  const proxy = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+  const proxy = createServer((request, response) => {
+    pass(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
+  }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: url, AWS_ENDPOINT_URL_SECRETS_MANAGER: url });
   return {
     async record(work) {
-      calls.length = 0;
-      const result = await work();
-      return { result, calls: [...calls] };
+      calls = [];
+      return { result: await work(), calls };
     },
     async stop() {
       proxy.close();
@@ -77,7 +86,7 @@ export async function startRecorder(): Promise<Recorder> {
   };
 }
 
-/** Lets calls pass in waves: those that wait pass together once no more arrive. */
+/** Lets calls pass in waves: those that wait pass together when no more arrive. */
 class Waves {
   #number = 0;
   #waiting: ((wave: number) => void)[] = [];
@@ -85,7 +94,7 @@ class Waves {
 
   next(): Promise<number> {
     clearTimeout(this.#timer);
-    // The immediate comes after what has arrived on sockets while the process was too busy to look.
+    // The immediate comes after whatever arrived while this process was too busy to look.
     this.#timer = setTimeout(() => setImmediate(() => this.#pass()), QUIET_MILLISECONDS);
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -96,23 +105,71 @@ class Waves {
   }
 }
 
-type Consumption = Omit<AwsCall, 'operation' | 'wave'>;
-const nothing: Consumption = { readUnits: 0, writeUnits: 0, readFloor: 0, writeFloor: 0, readBytes: 0, writtenBytes: 0 };
+const nothing: Consumption = { readUnits: 0, writeUnits: 0, transactionUnits: 0, readFloor: 0, writeFloor: 0, readBytes: 0, writtenBytes: 0 };
 
-/** What a call of DynamoDB consumed, and what it would have consumed at least. */
-function consumed(request: Json, answer: Json): Consumption {
-  const reported = [answer.ConsumedCapacity ?? []].flat() as { CapacityUnits: number }[];
+/** The sum over several calls. */
+export function total(calls: readonly Consumption[]): Consumption {
+  const names = Object.keys(nothing) as (keyof Consumption)[];
+  return Object.fromEntries(names.map((name) => [name, calls.reduce((sum, call) => sum + call[name], 0)])) as unknown as Consumption;
+}
+
+function consumption(operation: string, request: Json, answer: Json): Consumption {
+  const reported = [answer.ConsumedCapacity ?? []].flat() as { CapacityUnits: number; Table: { CapacityUnits: number } }[];
   const units = reported.reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
-  if (request.Keys || request.KeyConditionExpression) return nothing;
-  return { ...nothing, readUnits: units };
+  switch (operation) {
+    case 'GetItem':
+      return { ...read([answer.Item]), readUnits: units };
+    case 'BatchGetItem': {
+      // A key without an item costs a unit as well.
+      const [table = ''] = Object.keys(request.RequestItems);
+      const items: Item[] = answer.Responses?.[table] ?? [];
+      return { ...read(request.RequestItems[table].Keys.map((_key: Item, index: number) => items[index])), readUnits: units };
+    }
+    case 'Query': {
+      const bytes = bytesOf(answer.Items ?? []);
+      return { ...nothing, readUnits: units, readBytes: bytes, readFloor: unitsOf(bytes, READ_UNIT_BYTES) };
+    }
+    case 'PutItem':
+      return { ...written([request.Item]), writeUnits: units };
+    case 'UpdateItem':
+    case 'DeleteItem':
+      return { ...written([undefined]), writeUnits: units };
+    case 'TransactWriteItems': {
+      const inTable = reported.reduce((sum, { Table }) => sum + Table.CapacityUnits, 0);
+      return { ...written(request.TransactItems.map(({ Put }: Json) => Put?.Item)), writeUnits: units, transactionUnits: inTable / 2 };
+    }
+    default:
+      throw new Error(`The recorder does not know what ${operation} consumes`);
+  }
 }
 
-/** The size of an item by DynamoDB's rules: names and values in UTF-8, numbers by their digits, containers with their overhead. */
-export function itemBytes(item: Item): number {
-  return Object.entries(item).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value), 0);
+function read(items: readonly (Item | undefined)[]): Consumption {
+  return { ...nothing, readBytes: bytesOf(items), readFloor: items.reduce((sum, item) => sum + unitsOf(bytesOf([item]), READ_UNIT_BYTES), 0) };
 }
 
-function valueBytes(value: AttributeValue): number {
-  if (value.S !== undefined) return Buffer.byteLength(value.S);
+function written(items: readonly (Item | undefined)[]): Consumption {
+  return { ...nothing, writtenBytes: bytesOf(items), writeFloor: items.reduce((sum, item) => sum + unitsOf(bytesOf([item]), WRITE_UNIT_BYTES), 0) };
+}
+
+function unitsOf(bytes: number, unitBytes: number): number {
+  return Math.max(1, Math.ceil(bytes / unitBytes));
+}
+
+/** The size of items by DynamoDB's rules: names and texts in UTF-8, two digits of a number to a byte, containers with an overhead. */
+export function bytesOf(items: readonly (Item | undefined)[]): number {
+  return items.reduce((sum, item) => sum + fieldBytes(item ?? {}), 0);
+}
+
+function fieldBytes(fields: Item): number {
+  return Object.entries(fields).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value), 0);
+}
+
+/** Of a value as it is on the wire, where bytes are base64. */
+function valueBytes({ S, N, B, L, M }: AttributeValue): number {
+  if (S !== undefined) return Buffer.byteLength(S);
+  if (N !== undefined) return Math.ceil(N.replace(/^-?0*\.?0*|[.]|0+$/g, '').length / 2) + 1;
+  if (B !== undefined) return Buffer.from(B as unknown as string, 'base64').length;
+  if (L) return 3 + L.reduce((sum, value) => sum + 1 + valueBytes(value), 0);
+  if (M) return 3 + Object.keys(M).length + fieldBytes(M);
   return 1;
 }

@@ -1,0 +1,201 @@
+import * as z from 'zod';
+import { type AuthLevel, commonErrors, type Endpoint, endpointId, familyOf } from './endpoint.ts';
+import { errorCatalogue, type ErrorStatus } from './errors.ts';
+import { takesIdempotencyKey } from './http/capabilities.ts';
+import { knownKeysOf } from './schema.ts';
+
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+interface Reference {
+  readonly $ref: string;
+}
+
+interface Content {
+  readonly 'application/json': { readonly schema: JsonSchema; readonly example?: unknown };
+}
+
+export interface DocumentedResponse {
+  readonly description: string;
+  readonly headers: Readonly<Record<string, Reference>>;
+  readonly content: Content;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly Reference[];
+  readonly requestBody: { readonly required: boolean; readonly content: Content };
+  /** By HTTP code. */
+  readonly responses: Readonly<Record<string, DocumentedResponse>>;
+}
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string }[];
+  /** By path; every endpoint is called with POST. */
+  readonly paths: Readonly<Record<string, { readonly post: Operation }>>;
+  readonly components: Readonly<Record<'securitySchemes' | 'schemas' | 'parameters' | 'headers', Readonly<Record<string, object>>>>;
+}
+
+const description = [
+  'Every endpoint is called with POST and takes its parameters as the `data` of a JSON object.',
+  'Fields that an endpoint does not know are ignored, and `null` for an optional field is the same as leaving it out.',
+  'Answers may get further fields in time.',
+].join(' ');
+
+/** The two headers of each level, without the service's prefix, by the name of their security scheme. */
+const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
+  apiKey: { apiKey: 'api-key', authToken: 'auth-token' },
+  workspace: { workspaceId: 'workspace-id', workspaceAuthToken: 'workspace-auth-token' },
+  none: {},
+};
+
+/** The OpenAPI 3.1 document of these endpoints: what their declarations and the error catalogue say, and nothing else. */
+export function openApiDocument(endpoints: readonly Endpoint[], service: { serviceName: string; version: string }): OpenApiDocument {
+  const inOrder = endpoints.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const families = [...new Set(inOrder.map(({ path }) => familyOf(path)))];
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Collaboration backend', version: service.version, description },
+    tags: families.map((name) => ({ name })),
+    paths: Object.fromEntries(inOrder.map((endpoint) => [endpoint.path, { post: operation(endpoint) }])),
+    components: {
+      securitySchemes: securitySchemes(service.serviceName),
+      schemas: { ErrorDetails },
+      parameters: { IdempotencyKey },
+      headers: { RequestId, IdempotencyReplayed },
+    },
+  };
+}
+
+/** The statuses of all failures that a call of this endpoint can meet, in the order of the catalogue. */
+export function possibleErrors(endpoint: Endpoint): ErrorStatus[] {
+  const possible = new Set<ErrorStatus>([...commonErrors, ...endpoint.errors]);
+  if (endpoint.auth !== 'none') possible.add('PERMISSION_DENIED');
+  // The first call under the key is still running.
+  if (takesIdempotencyKey(endpoint)) possible.add('ABORTED');
+  return (Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => possible.has(status));
+}
+
+function operation(endpoint: Endpoint): Operation {
+  return {
+    operationId: endpointId(endpoint.path),
+    tags: [familyOf(endpoint.path)],
+    summary: endpoint.summary,
+    security: endpoint.auth === 'none' ? [] : [Object.fromEntries(Object.keys(credentialHeaders[endpoint.auth]).map((scheme) => [scheme, []]))],
+    ...(takesIdempotencyKey(endpoint) && { parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }] }),
+    requestBody: requestBody(endpoint),
+    responses: { 200: successResponse(endpoint), ...errorResponses(endpoint) },
+  };
+}
+
+function requestBody({ input, body = 'required', example }: Endpoint): Operation['requestBody'] {
+  const required = body === 'required';
+  const schema: JsonSchema = { type: 'object', properties: { data: jsonSchemaOf(input) }, ...(required && { required: ['data'] }) };
+  return { required, content: { 'application/json': { schema, example: { data: example.data } } } };
+}
+
+function successResponse(endpoint: Endpoint): DocumentedResponse {
+  const output = jsonSchemaOf(endpoint.output);
+  const result: JsonSchema = {
+    ...output,
+    properties: { status: { type: 'string', const: 'success' }, message: { type: 'string' }, ...output.properties },
+    required: ['status', 'message', ...(output.required ?? [])],
+  };
+  const message = typeof endpoint.message === 'string' ? endpoint.message : endpoint.message(endpoint.example.result as never);
+  return {
+    description: 'Success',
+    headers: { ...requestId, ...(takesIdempotencyKey(endpoint) && { 'idempotency-replayed': { $ref: '#/components/headers/IdempotencyReplayed' } }) },
+    content: {
+      'application/json': {
+        schema: { type: 'object', properties: { result }, required: ['result'] },
+        example: { result: { status: 'success', message, ...(endpoint.example.result as object) } },
+      },
+    },
+  };
+}
+
+/** One response per HTTP code: several statuses share one. */
+function errorResponses(endpoint: Endpoint): Record<string, DocumentedResponse> {
+  const byCode = Map.groupBy(possibleErrors(endpoint), (status) => errorCatalogue[status].http);
+  return Object.fromEntries([...byCode].map(([code, statuses]) => [code, {
+    description: statuses.map((status) => `${status}: ${errorCatalogue[status].meaning}`).join('\n'),
+    headers: requestId,
+    content: { 'application/json': { schema: errorSchema(statuses) } },
+  }]));
+}
+
+function errorSchema(statuses: readonly ErrorStatus[]): JsonSchema {
+  const error: JsonSchema = {
+    type: 'object',
+    properties: { status: { type: 'string', enum: [...statuses] }, message: { type: 'string' }, details: { $ref: '#/components/schemas/ErrorDetails' } },
+    required: ['status', 'message'],
+  };
+  return { type: 'object', properties: { error }, required: ['error'] };
+}
+
+const ErrorDetails: JsonSchema = {
+  type: 'object',
+  properties: {
+    issues: {
+      description: 'Every problem with the request, where it is malformed.',
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          path: { description: 'Leads to the field from `data`.', type: 'array', items: { type: ['string', 'integer'] } },
+          code: { type: 'string' },
+          message: { type: 'string' },
+        },
+        required: ['path', 'code', 'message'],
+      },
+    },
+  },
+};
+
+const IdempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Makes a repeated call safe: for 24 hours the same key with the same body gets the answer of the first call.',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+};
+
+const RequestId = { description: 'Names this request in the service\'s logs.', schema: { type: 'string' } };
+const IdempotencyReplayed = { description: 'There when the answer is that of an earlier call under the same Idempotency-Key.', schema: { type: 'string', const: 'true' } };
+const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
+
+function securitySchemes(serviceName: string): Record<string, object> {
+  const schemes = Object.values(credentialHeaders).flatMap((headers) => Object.entries(headers));
+  return Object.fromEntries(schemes.map(([scheme, header]) => [scheme, { type: 'apiKey', in: 'header', name: `x-${serviceName}-${header}` }]));
+}
+
+/** The JSON Schema (2020-12) of what a schema takes. */
+function jsonSchemaOf(schema: z.core.$ZodType): JsonSchema {
+  const made: JsonSchema = z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io: 'input',
+    // What is left out of the document by this is an empty schema, which no operation may have.
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      const better = beyondZod(zodSchema);
+      if (!better) return;
+      for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword];
+      Object.assign(jsonSchema, better);
+    },
+  });
+  delete made.$schema;
+  return made;
+}
+
+/** What zod's own JSON Schema of a schema does not say; undefined where it says everything. */
+function beyondZod(schema: z.core.$ZodType): JsonSchema | undefined {
+  if (schema instanceof z.ZodUnknown) return { description: 'Any JSON value' };
+  const known = knownKeysOf(schema as z.ZodType);
+  if (known) return { ...jsonSchemaOf(known), additionalProperties: true };
+  // `list` checks the length before the items, which are unknown until then.
+  const isList = schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
+  return isList ? jsonSchemaOf(schema.out) : undefined;
+}
