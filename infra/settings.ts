@@ -12,23 +12,29 @@ function numeric<T extends z.ZodType>(schema: T) {
 const orNothing = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
 
 const schema = z.object({
-  /** The service's own name in the names of its request headers (`x-<serviceName>-api-key`) and in its metrics. */
-  serviceName: z.string().regex(/^[a-z][a-z0-9-]{0,29}$/, 'must be 1 to 30 lower-case letters, digits and hyphens, and start with a letter').default('svc'),
-  logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`)).default(30),
-  /** Who gets the alarms. Without it the alarms exist and notify nobody. */
-  alarmEmail: orNothing(z.email('must be an e-mail address')),
-  /** For how many days the API keys of an owner work whose e-mail address is not verified. */
-  unverifiedGraceDays: numeric(z.int('must be a whole number').min(1, 'must be at least 1').max(3650, 'must be at most 3650')).default(14),
-  /** `open`: anyone may create a workspace over HTTP. `closed`: only the operator, with AWS credentials. */
-  workspaceCreation: z.enum(['closed', 'open'], 'must be "closed" or "open"').default('closed'),
-  /** How many workspaces one source address may create in a minute while creation is open. */
-  workspaceCreationPerMinute: numeric(z.int('must be a whole number').min(1, 'must be at least 1').max(100_000, 'must be at most 100000')).default(60),
+  serviceName: z.string().regex(/^[a-z][a-z0-9-]{0,29}$/, 'must be 1 to 30 lower-case letters, digits and hyphens, and start with a letter').default('svc')
+    .describe('The service\'s own name in the names of its request headers (`x-<serviceName>-api-key`) and in its metrics.'),
+  logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`)).default(30)
+    .describe('For how many days logs are kept.'),
+  alarmEmail: orNothing(z.email('must be an e-mail address'))
+    .describe('Who gets the alarms. Without it the alarms exist and notify nobody.'),
+  unverifiedGraceDays: numeric(z.int('must be a whole number').min(1, 'must be at least 1').max(3650, 'must be at most 3650')).default(14)
+    .describe('For how many days the API keys of an owner work whose e-mail address is not verified.'),
+  workspaceCreation: z.enum(['closed', 'open'], 'must be "closed" or "open"').default('closed')
+    .describe('`open`: anyone may create a workspace over HTTP. `closed`: only the operator, with AWS credentials.'),
+  workspaceCreationPerMinute: numeric(z.int('must be a whole number').min(1, 'must be at least 1').max(100_000, 'must be at most 100000')).default(60)
+    .describe('How many workspaces one source address may create in a minute while creation is open.'),
 });
 
 /** What an operator may choose, in the `context` of cdk.json or with `-c name=value`. */
 export type Settings = z.output<typeof schema>;
 
 export const settingNames = Object.keys(schema.shape) as (keyof Settings)[];
+
+/** What a setting means, for the README's table. */
+export function settingMeaning(name: keyof Settings): string {
+  return schema.shape[name].description ?? '';
+}
 
 /** The settings with their defaults, checked; the error names every setting that is wrong, and what is wrong with it. */
 export function readSettings(get: (name: keyof Settings) => unknown): Settings {

@@ -42,7 +42,7 @@ export async function createVerifiedWorkspace(options: { email: string; name?: s
 }
 
 /** Carries out the command and gives what it prints; throws an error whose message is for the operator. */
-async function run(args: string[], source: NodeJS.ProcessEnv): Promise<string> {
+export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<string> {
   const { email, name, stack } = readArguments(args);
   const env = environment(await withStackOutputs(source, stack));
   const created = await createVerifiedWorkspace({ email, name, env, now: Date.now() });

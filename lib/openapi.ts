@@ -27,8 +27,8 @@ export interface Operation {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Reference[];
   readonly requestBody: { readonly required: boolean; readonly content: Content };
-  /** By HTTP code. */
-  readonly responses: Readonly<Record<string, DocumentedResponse>>;
+  /** By HTTP code; failures refer to the components. */
+  readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
 }
 
 export interface OpenApiDocument {
@@ -37,7 +37,13 @@ export interface OpenApiDocument {
   readonly tags: readonly { readonly name: string }[];
   /** By path; every endpoint is called with POST. */
   readonly paths: Readonly<Record<string, { readonly post: Operation }>>;
-  readonly components: Readonly<Record<'securitySchemes' | 'schemas' | 'parameters' | 'headers', Readonly<Record<string, object>>>>;
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, object>>;
+    readonly responses: Readonly<Record<string, DocumentedResponse>>;
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly parameters: Readonly<Record<string, object>>;
+    readonly headers: Readonly<Record<string, object>>;
+  };
 }
 
 const description = [
@@ -64,9 +70,10 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: { servi
     paths: Object.fromEntries(inOrder.map((endpoint) => [endpoint.path, { post: operation(endpoint) }])),
     components: {
       securitySchemes: securitySchemes(service.serviceName),
+      responses: errorResponses(inOrder),
       schemas: { ErrorDetails },
       parameters: { IdempotencyKey },
-      headers: { RequestId, IdempotencyReplayed },
+      headers: answerHeaders,
     },
   };
 }
@@ -88,7 +95,10 @@ function operation(endpoint: Endpoint): Operation {
     security: endpoint.auth === 'none' ? [] : [Object.fromEntries(Object.keys(credentialHeaders[endpoint.auth]).map((scheme) => [scheme, []]))],
     ...(takesIdempotencyKey(endpoint) && { parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }] }),
     requestBody: requestBody(endpoint),
-    responses: { 200: successResponse(endpoint), ...errorResponses(endpoint) },
+    responses: {
+      200: successResponse(endpoint),
+      ...Object.fromEntries(errorGroups(endpoint).map(([code, statuses]) => [code, { $ref: `#/components/responses/${groupName(statuses)}` }])),
+    },
   };
 }
 
@@ -118,14 +128,23 @@ function successResponse(endpoint: Endpoint): DocumentedResponse {
   };
 }
 
-/** One response per HTTP code: several statuses share one. */
-function errorResponses(endpoint: Endpoint): Record<string, DocumentedResponse> {
-  const byCode = Map.groupBy(possibleErrors(endpoint), (status) => errorCatalogue[status].http);
-  return Object.fromEntries([...byCode].map(([code, statuses]) => [code, {
+/** The possible errors of an endpoint by HTTP code: several statuses may share one. */
+function errorGroups(endpoint: Endpoint): [code: number, statuses: ErrorStatus[]][] {
+  return [...Map.groupBy(possibleErrors(endpoint), (status) => errorCatalogue[status].http)];
+}
+
+function groupName(statuses: readonly ErrorStatus[]): string {
+  return statuses.join('.');
+}
+
+/** One response for each group of statuses that some endpoint has. */
+function errorResponses(endpoints: readonly Endpoint[]): Record<string, DocumentedResponse> {
+  const groups = endpoints.flatMap(errorGroups).map(([, statuses]) => [groupName(statuses), {
     description: statuses.map((status) => `${status}: ${errorCatalogue[status].meaning}`).join('\n'),
     headers: requestId,
     content: { 'application/json': { schema: errorSchema(statuses) } },
-  }]));
+  }] as const);
+  return Object.fromEntries(groups.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function errorSchema(statuses: readonly ErrorStatus[]): JsonSchema {
@@ -139,6 +158,8 @@ function errorSchema(statuses: readonly ErrorStatus[]): JsonSchema {
 
 const ErrorDetails: JsonSchema = {
   type: 'object',
+  // Some failures say more, such as the permissions that could be told all the same.
+  additionalProperties: true,
   properties: {
     issues: {
       description: 'Every problem with the request, where it is malformed.',
@@ -163,8 +184,11 @@ const IdempotencyKey = {
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 };
 
-const RequestId = { description: 'Names this request in the service\'s logs.', schema: { type: 'string' } };
-const IdempotencyReplayed = { description: 'There when the answer is that of an earlier call under the same Idempotency-Key.', schema: { type: 'string', const: 'true' } };
+const answerHeaders = {
+  RequestId: { description: 'Names this request in the service\'s logs.', schema: { type: 'string' } },
+  IdempotencyReplayed: { description: 'There when the answer is that of an earlier call under the same Idempotency-Key.', schema: { type: 'string', const: 'true' } },
+};
+
 const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
 
 function securitySchemes(serviceName: string): Record<string, object> {

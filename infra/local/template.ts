@@ -26,7 +26,7 @@ interface RawResource {
 }
 
 /**
- * One stack and the stacks nested in it. `parameter` gives what the stack above hands down, `template` reads the template
+ * One stack and the stacks nested in it. `parameter` gives what the stack above hands down, `nestedTemplate` the template
  * of a nested stack by the key that it is uploaded under.
  */
 export class Stack {

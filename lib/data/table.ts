@@ -193,6 +193,8 @@ export class Table {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
       // The exception carries the item as the wire has it; no item means that it expired between two calls.
       const there = error.Item && entity.fromItem(unmarshall(error.Item), 0);
+      // The SDK repeats a write whose answer was lost: what is there may be this very one.
+      if (there?.claim === value.claim) return 'done';
       return there ?? this.putIf(entity, value, 'absent');
     }
   }

@@ -76,8 +76,7 @@ export class Credentials {
   async apiKey(apiKey: string | undefined, authToken: string | undefined, options: VerifyOptions): Promise<ApiKeyCaller> {
     if (!plausible(apiKey) || !plausible(authToken)) throw apiKeyDenied();
     const hash = tokenHash(authToken);
-    const live = ({ tokenHashes, expiresAt = Infinity }: { tokenHashes: Uint8Array[]; expiresAt?: number | undefined }) => matchesAny(hash, tokenHashes) && expiresAt > options.now;
-    const record = await this.#apiKeys.get(apiKey, options, live);
+    const record = await this.#apiKeys.get(apiKey, options, ({ tokenHashes, expiresAt = Infinity }) => matchesAny(hash, tokenHashes) && expiresAt > options.now);
     if (!record) throw apiKeyDenied();
     return { level: 'apiKey', tenant: record.apiKey, workspaceId: record.workspaceId, pageKey: record.pageKey };
   }

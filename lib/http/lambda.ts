@@ -2,7 +2,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type * as z from 'zod';
 import { type Capability, type Environment, environment, type Opened, type Uses } from '../capability.ts';
 import { type AuthLevel, type Call, type Caller, endpointId, type EndpointOf } from '../endpoint.ts';
-import { type ApiError, invalid } from '../errors.ts';
+import { type ApiError, errorCatalogue, invalid } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
@@ -56,7 +56,7 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
       const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;
       if (key === undefined) return toResult(await run(event, state));
       const answer = await repeats().once(
-        { owner: ownerOf(state.caller), authToken: tokenOf(event, serviceName()), path: endpoint.path, key, body: state.body, now: state.startedAt },
+        { owner: ownerOf(state.caller), authToken: tokenOf(event, serviceName(), state.caller), path: endpoint.path, key, body: state.body, now: state.startedAt },
         () => run(event, state).catch((error: unknown) => failed(error, state)),
       );
       return toResult(answer, answer.replayed ? { 'idempotency-replayed': 'true' } : {});
@@ -67,7 +67,7 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
 /** The answer of a call that failed for a reason of the caller's, which a repeated call is to get too; faults are thrown on. */
 function failed(error: unknown, state: State): Answer {
   const known = toApiError(error, state.requestId);
-  if (known !== error) throw error;
+  if (known !== error || errorCatalogue[known.status].http >= 500) throw error;
   state.errorStatus = known.status;
   const { statusCode = 500, body = '' } = failure(known);
   return { httpStatus: statusCode, body };
@@ -93,8 +93,9 @@ function ownerOf(caller: Caller): string {
   return caller.level === 'apiKey' ? caller.tenant : caller.level === 'workspace' ? caller.workspaceId : '';
 }
 
-function tokenOf(event: APIGatewayProxyEventV2, serviceName: string): string {
-  return event.headers[`x-${serviceName}-auth-token`] ?? event.headers[`x-${serviceName}-workspace-auth-token`] ?? '';
+/** The token that was verified, whatever other headers the caller sent. */
+function tokenOf(event: APIGatewayProxyEventV2, serviceName: string, caller: Caller): string {
+  return event.headers[`x-${serviceName}-${caller.level === 'workspace' ? 'workspace-' : ''}auth-token`] ?? '';
 }
 
 function openAll<U extends Uses>(uses: U, env: Environment): Opened<U> {

@@ -5,7 +5,7 @@ import { handlerOf } from '../support/customer.ts';
 import { type Headers, post } from '../support/requests.ts';
 import { newWorkspace, type TestWorkspace } from '../support/workspaces.ts';
 
-/** A workspace that holds what the endpoints' examples make, and a second API key. */
+/** A workspace with some data, and a second API key. */
 export interface Subject extends TestWorkspace {
   readonly secondApiKey: string;
 }
@@ -18,6 +18,11 @@ export interface Scenario {
   data(n: number, subject: Subject): unknown;
 }
 
+/** `/v2/organizations/get by id` */
+export function nameOf({ path, what }: Scenario): string {
+  return `${path} ${what}`;
+}
+
 /** What a warm request costs, the reading of credentials aside. */
 export interface Cost extends Consumption {
   /** Calls of AWS. */
@@ -26,36 +31,38 @@ export interface Cost extends Consumption {
   readonly roundTrips: number;
 }
 
-const organizationId = 'acme';
-const document = { type: 'document', id: 'nda', organizationId };
+/** The organization that is read, and the one that is written to: so that a read costs the same whatever was sent before. */
+const read = { organizationId: 'acme' };
+const busy = { organizationId: 'busy' };
 
 /** At least one of every endpoint. */
 export const scenarios: readonly Scenario[] = [
   { path: '/v2/organizations/add', what: 'one', data: (n) => ({ organizations: [{ organizationId: `one-${n}`, organizationName: 'One' }] }) },
   { path: '/v2/organizations/add', what: 'two', data: (n) => ({ organizations: [{ organizationId: `two-${n}-a` }, { organizationId: `two-${n}-b` }] }) },
-  { path: '/v2/organizations/get', what: 'by id', data: () => ({ organizationIds: [organizationId] }) },
+  { path: '/v2/organizations/get', what: 'by id', data: () => ({ organizationIds: [read.organizationId] }) },
   { path: '/v2/organizations/get', what: 'a page', data: () => ({ pageSize: 100 }) },
-  { path: '/v2/organizations/folders/add', what: 'one at the top', data: (n) => ({ organizationId, folders: [{ folderId: `top-${n}`, folderName: 'Top' }] }) },
-  { path: '/v2/organizations/folders/add', what: 'one in a folder', data: (n) => ({ organizationId, folders: [{ folderId: `sub-${n}`, parentFolderId: 'contracts' }] }) },
-  { path: '/v2/organizations/documents/add', what: 'one', data: (n) => ({ organizationId, documents: [{ documentId: `loose-${n}`, documentName: 'Loose' }] }) },
-  { path: '/v2/organizations/documents/add', what: 'one in a folder', data: (n) => ({ organizationId, folderId: 'contracts', documents: [{ documentId: `filed-${n}` }] }) },
-  { path: '/v2/organizations/documents/access/update', what: 'one', data: (n) => ({ organizationId, documentIds: ['loose-0'], accessType: n === 0 ? 'restricted' : 'public' }) },
-  { path: '/v2/organizations/documents/get', what: 'by id', data: () => ({ organizationId, documentIds: ['loose-0'] }) },
-  { path: '/v2/organizations/documents/get', what: 'by id, in a folder', data: () => ({ organizationId, documentIds: ['nda'] }) },
-  { path: '/v2/organizations/documents/get', what: 'a page', data: () => ({ organizationId, pageSize: 100 }) },
-  { path: '/v2/organizations/documents/get', what: 'a page of a folder', data: () => ({ organizationId, folderId: 'contracts', pageSize: 100 }) },
-  { path: '/v2/users/add', what: 'one to an organization', data: (n) => ({ organizationId, users: [{ userId: `user-${n}`, name: 'A user', email: 'user@example.com' }] }) },
-  { path: '/v2/users/add', what: 'one to a document', data: (n) => ({ organizationId, documentId: 'nda', users: [{ userId: `reader-${n}` }] }) },
-  { path: '/v2/users/add', what: 'one who is there, unchanged', data: () => ({ organizationId, users: [{ userId: 'ada' }] }) },
-  { path: '/v2/users/get', what: 'by id', data: () => ({ organizationId, userIds: ['ada'] }) },
-  { path: '/v2/users/get', what: 'a page', data: () => ({ organizationId, pageSize: 100 }) },
-  { path: '/v2/users/get', what: 'a page of a document', data: () => ({ organizationId, documentId: 'nda', pageSize: 100 }) },
-  { path: '/v2/auth/permissions/add', what: 'one document', data: () => ({ user: { userId: 'ada' }, permissions: { resources: [document] } }) },
-  { path: '/v2/auth/permissions/get', what: 'on the organization', data: () => ({ organizationId, userIds: ['ada'] }) },
-  { path: '/v2/auth/permissions/get', what: 'on a folder', data: () => ({ organizationId, userIds: ['ada'], folderIds: ['contracts'] }) },
-  { path: '/v2/auth/permissions/get', what: 'on a document', data: () => ({ organizationId, userIds: ['ada'], documentIds: ['loose-0'] }) },
-  { path: '/v2/auth/permissions/get', what: 'on a document in a folder', data: () => ({ organizationId, userIds: ['ada'], documentIds: ['nda'] }) },
-  { path: '/v2/auth/permissions/remove', what: 'one document', data: () => ({ userId: 'ada', permissions: { resources: [document] } }) },
+  { path: '/v2/organizations/folders/add', what: 'one at the top', data: (n) => ({ ...busy, folders: [{ folderId: `top-${n}`, folderName: 'Top' }] }) },
+  { path: '/v2/organizations/folders/add', what: 'one in a folder', data: (n) => ({ ...busy, folders: [{ folderId: `sub-${n}`, parentFolderId: 'contracts' }] }) },
+  { path: '/v2/organizations/documents/add', what: 'one', data: (n) => ({ ...busy, documents: [{ documentId: `one-${n}`, documentName: 'One' }] }) },
+  { path: '/v2/organizations/documents/add', what: 'one in a folder', data: (n) => ({ ...busy, folderId: 'contracts', documents: [{ documentId: `filed-${n}` }] }) },
+  { path: '/v2/organizations/documents/access/update', what: 'one', data: (n) => ({ ...busy, documentIds: ['nda'], accessType: n === 0 ? 'restricted' : 'public' }) },
+  { path: '/v2/organizations/documents/get', what: 'by id', data: () => ({ ...read, documentIds: ['loose'] }) },
+  { path: '/v2/organizations/documents/get', what: 'by id, in a folder', data: () => ({ ...read, documentIds: ['nda'] }) },
+  { path: '/v2/organizations/documents/get', what: 'a page', data: () => ({ ...read, pageSize: 100 }) },
+  { path: '/v2/organizations/documents/get', what: 'a page of a folder', data: () => ({ ...read, folderId: 'contracts', pageSize: 100 }) },
+  { path: '/v2/users/add', what: 'one to an organization', data: (n) => ({ ...busy, users: [{ userId: `user-${n}`, name: 'A user', email: 'user@example.com' }] }) },
+  { path: '/v2/users/add', what: 'one to a document', data: (n) => ({ ...busy, documentId: 'nda', users: [{ userId: `reader-${n}` }] }) },
+  { path: '/v2/users/add', what: 'one who is there, unchanged', data: () => ({ ...busy, users: [{ userId: 'ada', name: 'Ada Lovelace' }] }) },
+  { path: '/v2/users/get', what: 'by id', data: () => ({ ...read, userIds: ['ada'] }) },
+  { path: '/v2/users/get', what: 'a page', data: () => ({ ...read, pageSize: 100 }) },
+  { path: '/v2/users/get', what: 'a page of a document', data: () => ({ ...read, documentId: 'nda', pageSize: 100 }) },
+  { path: '/v2/auth/permissions/add', what: 'one document', data: () => ({ user: { userId: 'ada' }, permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }) },
+  { path: '/v2/auth/permissions/add', what: 'one document, to a new user', data: (n) => ({ user: { userId: `new-${n}` }, permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }) },
+  { path: '/v2/auth/permissions/get', what: 'on the organization', data: () => ({ ...read, userIds: ['ada'] }) },
+  { path: '/v2/auth/permissions/get', what: 'on a folder', data: () => ({ ...read, userIds: ['ada'], folderIds: ['contracts'] }) },
+  { path: '/v2/auth/permissions/get', what: 'on a document', data: () => ({ ...read, userIds: ['ada'], documentIds: ['loose'] }) },
+  { path: '/v2/auth/permissions/get', what: 'on a document in a folder', data: () => ({ ...read, userIds: ['ada'], documentIds: ['nda'] }) },
+  { path: '/v2/auth/permissions/remove', what: 'one document', data: () => ({ userId: 'ada', permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }) },
   { path: '/v2/workspace/create', what: 'one', data: (n) => ({ ownerEmail: `bench-${n}@example.com` }) },
   { path: '/v2/workspace/get', what: 'its own', data: () => ({}) },
   { path: '/v2/workspace/apikey/create', what: 'one', data: (_n, { ownerEmail }) => ({ ownerEmail, type: 'testing' }) },
@@ -66,13 +73,19 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/workspace/authtoken/reset', what: 'of one key', data: (_n, { secondApiKey }) => ({ apiKey: secondApiKey }) },
 ];
 
-const madeByExamples = ['/v2/organizations/add', '/v2/organizations/folders/add', '/v2/organizations/documents/add', '/v2/users/add', '/v2/auth/permissions/add'];
-
-/** Makes a workspace and sends the examples that create things. */
+/** Makes the workspace: what the examples make in both organizations, and what else the scenarios read. */
 export async function prepare(): Promise<Subject> {
   const workspace = await newWorkspace();
-  for (const path of madeByExamples) await send(endpointAt(path), workspace, endpointAt(path).example.data);
-  const { apiKey } = await send(endpointAt('/v2/workspace/apikey/create'), workspace, { ownerEmail: workspace.ownerEmail, type: 'testing' });
+  const add = (path: string, changes: object = {}) => send(endpointAt(path), workspace, { ...(endpointAt(path).example.data as object), ...changes });
+  for (const organization of [read, busy]) {
+    await add('/v2/organizations/folders/add', { ...organization, createOrganization: true });
+    await add('/v2/organizations/documents/add', organization);
+    await add('/v2/users/add', organization);
+  }
+  await add('/v2/organizations/documents/add', { ...read, folderId: undefined, documents: [{ documentId: 'loose' }] });
+  await add('/v2/users/add', { ...read, documentId: 'nda' });
+  await add('/v2/auth/permissions/add');
+  const { apiKey } = await add('/v2/workspace/apikey/create', { ownerEmail: workspace.ownerEmail });
   return { ...workspace, secondApiKey: apiKey };
 }
 

@@ -167,7 +167,7 @@ function fieldBytes(fields: Item): number {
 /** Of a value as it is on the wire, where bytes are base64. */
 function valueBytes({ S, N, B, L, M }: AttributeValue): number {
   if (S !== undefined) return Buffer.byteLength(S);
-  if (N !== undefined) return Math.ceil(N.replace(/^-?0*\.?0*|[.]|0+$/g, '').length / 2) + 1;
+  if (N !== undefined) return Math.ceil(N.replace(/^-?0*\.?0*|[.]|0+$/g, '').length / 2) + (N.startsWith('-') ? 2 : 1);
   if (B !== undefined) return Buffer.from(B as unknown as string, 'base64').length;
   if (L) return 3 + L.reduce((sum, value) => sum + 1 + valueBytes(value), 0);
   if (M) return 3 + Object.keys(M).length + fieldBytes(M);

@@ -1,0 +1,107 @@
+/** `npm run readme`: writes the tables of README.md that are generated from the code. */
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { indexNames } from '../lib/capability.ts';
+import { entities, type Entity } from '../lib/data/entity.ts';
+import { errorCatalogue } from '../lib/errors.ts';
+import { projectDir } from './build.ts';
+import { readSettings, settingMeaning, settingNames } from './settings.ts';
+import { registeredEndpoints } from './synthesise.ts';
+
+type AnyEntity = Entity<never, never, never>;
+
+// An entity is known once its module has been imported.
+for (const file of globSync('lib/**/*.ts', { cwd: projectDir })) {
+  if (readFileSync(join(projectDir, file), 'utf8').includes('defineEntity(')) await import(`../${file}`);
+}
+
+/** The generated tables, by the name in their markers. */
+export const generatedTables: Readonly<Record<string, () => string>> = {
+  endpoints: () => table(
+    ['Path', 'Auth', 'Kind', 'What it does'],
+    registeredEndpoints().toSorted(by(({ path }) => path)).map(({ path, auth, kind, summary }) => [code(path), authNames[auth], kind, summary]),
+  ),
+  errors: () => table(
+    ['Status', 'HTTP', 'Send again?', 'Meaning'],
+    Object.entries(errorCatalogue).map(([status, { http, retryable, meaning }]) => [code(status), String(http), retryable ? 'yes' : 'no', meaning]),
+  ),
+  entities: () => table(
+    ['Type', 'Version', 'Scope', 'Partition key', 'Sort key', 'Owned by', 'Purpose'],
+    everyEntity().map((entity) => {
+      const { PK, SK } = keyPattern(entity, (parts) => entity.key(parts));
+      return [entity.type, String(entity.version), entity.scope, code(PK), code(SK), entity.ownedBy, entity.purpose];
+    }),
+  ),
+  indexes: () => table(
+    ['Index', 'Type', 'Partition key', 'Sort key', 'Holds'],
+    indexNames.flatMap((name) => everyEntity().flatMap((entity) => {
+      const index = entity.definition.indexes?.[name];
+      if (!index) return [];
+      const item = keyPattern(entity, (parts) => entity.toItem(parts));
+      return [[name, entity.type, code(item[`${name}pk`]), code(item[`${name}sk`]), index.holds]];
+    })),
+  ),
+  settings: () => {
+    const defaults = readSettings(() => undefined);
+    return table(['Setting', 'Default', 'Meaning'], settingNames.map((name) => [code(name), code(defaults[name] ?? 'none'), settingMeaning(name)]));
+  },
+};
+
+/** A README with what stands between each pair of markers, `<!-- generated:NAME -->` and `<!-- /generated:NAME -->`, made anew. */
+export function withGeneratedTables(readme: string): string {
+  return readme.replace(/(<!-- generated:(\w+) -->\n)[^]*?(<!-- \/generated:\2 -->)/g, (_all, start: string, name: string, end: string) => {
+    const make = generatedTables[name];
+    if (!make) throw new Error(`There is no generated table named ${name}, only ${Object.keys(generatedTables).join(', ')}`);
+    return `${start}\n${make()}\n\n${end}`;
+  });
+}
+
+const authNames = { apiKey: 'API key', workspace: 'workspace', none: 'none' } as const;
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function code(value: unknown): string {
+  return `\`${String(value)}\``;
+}
+
+function by<T>(key: (value: T) => string): (a: T, b: T) => number {
+  return (a, b) => (key(a) < key(b) ? -1 : 1);
+}
+
+function everyEntity(): AnyEntity[] {
+  return entities().toSorted(by(({ type }) => type));
+}
+
+/** So far in the future that no key has such a time for another reason; each attribute gets a month of its own. */
+const timeOf = (attribute: number) => Date.UTC(2200, attribute, 15, 12, 34, 56);
+
+/**
+ * What an entity makes of placeholders: `<name>` for each part that it asks for. Where its schema says that the part is a
+ * number, which keys may compute with, it gets a number and the placeholder takes its place in the result.
+ */
+function keyPattern<T extends object>({ definition }: AnyEntity, make: (parts: never) => T): Record<string, unknown> {
+  const numbers = Object.entries(definition.schema.shape).filter(([, field]) => isNumber(field)).map(([name], position) => [name, timeOf(position)] as const);
+  const known = new Map<string | symbol, number>(numbers);
+  const made = make(new Proxy({}, { get: (_target, name) => known.get(name) ?? `<${String(name)}>` }) as never);
+  return Object.fromEntries(Object.entries(made).map(([name, key]) => [name, typeof key === 'string' ? named(key, numbers) : key]));
+}
+
+function isNumber(field: z.core.$ZodType): boolean {
+  return field instanceof z.ZodOptional ? isNumber(field.unwrap()) : field instanceof z.ZodNumber;
+}
+
+function named(key: string, numbers: readonly (readonly [string, number])[]): string {
+  return numbers.reduce((text, [name, value]) => {
+    const iso = new Date(value).toISOString();
+    return text.replaceAll(iso, `<${name}>`).replaceAll(iso.slice(0, 10), `<day of ${name}>`).replaceAll(iso.slice(0, 7), `<month of ${name}>`).replaceAll(String(value), `<${name}>`);
+  }, key);
+}
+
+if (import.meta.main) {
+  const file = join(projectDir, 'README.md');
+  writeFileSync(file, withGeneratedTables(readFileSync(file, 'utf8')));
+}

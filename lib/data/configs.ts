@@ -1,0 +1,56 @@
+import type * as z from 'zod';
+import { ApiError } from '../errors.ts';
+import { defineEntity, type Entity, type Stored } from './entity.ts';
+import { insert, replace, type Table } from './table.ts';
+
+const TRIES = 10;
+const LONGEST_PAUSE_MILLISECONDS = 40;
+
+/** One configuration of an API key: a kind that there is at most one of. */
+export type ConfigEntity<T> = Entity<T, { tenant: string }, unknown>;
+
+/** Defines a kind of configuration. `kind` is its sort key. */
+export function defineConfig<S extends z.ZodObject>(kind: string, purpose: string, schema: S): ConfigEntity<z.output<S>> {
+  return defineEntity({
+    type: kind,
+    version: 1,
+    scope: 'tenant',
+    ownedBy: 'tenant',
+    purpose,
+    schema,
+    pk: (of: { tenant: string }) => [of.tenant, 'CONFIG'],
+    sk: (_key: unknown) => [kind],
+  });
+}
+
+/** Reads and changes configurations: one read, and for a change one conditional write, 1 WRU each. */
+export class ConfigStore<T extends object> {
+  readonly #table: Table;
+  readonly #entity: ConfigEntity<T>;
+
+  constructor(table: Table, entity: ConfigEntity<T>) {
+    this.#table = table;
+    this.#entity = entity;
+  }
+
+  /** The configuration; undefined when it was never set. */
+  async get(tenant: string): Promise<Stored<T> | undefined> {
+    return this.#table.get(this.#entity, { tenant });
+  }
+
+  /**
+   * Replaces the configuration by what `change` makes of it, and gives that. `change` is run again when somebody else
+   * wrote in between, so that of two partial updates both survive; what it throws is thrown on and nothing is written.
+   * ABORTED when others keep writing.
+   */
+  async update(tenant: string, change: (stored: T | undefined) => T): Promise<T> {
+    for (let attempt = 1; attempt <= TRIES; attempt++) {
+      const stored = await this.get(tenant);
+      const value = { ...change(stored), tenant };
+      const outcome = await this.#table.write([stored ? replace(this.#entity, value, stored._r) : insert(this.#entity, value)]);
+      if (outcome === 'done') return value;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_PAUSE_MILLISECONDS));
+    }
+    throw new ApiError('ABORTED', 'Other requests keep changing this configuration. Send the request again.');
+  }
+}

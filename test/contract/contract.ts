@@ -1,0 +1,76 @@
+import { expect } from '@jest/globals';
+import * as z from 'zod';
+import { registeredEndpoints } from '../../infra/synthesise.ts';
+import type { AuthLevel, Endpoint } from '../../lib/endpoint.ts';
+import { type DocumentedResponse, type JsonSchema, openApiDocument } from '../../lib/openapi.ts';
+import type { Headers, Response } from '../support/requests.ts';
+import type { TestWorkspace } from '../support/workspaces.ts';
+
+export const endpoints = registeredEndpoints();
+
+/** Every endpoint with its path first, for the titles of `describe.each`. */
+export const cases = endpoints.map((endpoint) => [endpoint.path, endpoint] as const);
+
+export const openApi = openApiDocument(endpoints, { serviceName: 'svc', version: '1.0.0' });
+
+/** What a `$ref` of the document leads to. */
+export function referred<T>($ref: string): T {
+  const found = $ref.slice(2).split('/').reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], openApi);
+  if (!$ref.startsWith('#/components/') || found === undefined) throw new Error(`${$ref} leads nowhere`);
+  return found as T;
+}
+
+/** The schema of `data` as the document has it. */
+export function dataSchema(path: string): JsonSchema {
+  return openApi.paths[path]!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
+}
+
+/** What the document says of the answers with an HTTP code; undefined when it does not mention any. */
+export function documentedResponse(path: string, httpCode: number): DocumentedResponse | undefined {
+  const response = openApi.paths[path]!.post.responses[httpCode];
+  return response && '$ref' in response ? referred(response.$ref) : response;
+}
+
+const NOTHING: Headers = {};
+
+/** The credentials that each level asks for. */
+export function headersOf({ headers, keyHeaders }: TestWorkspace): Record<AuthLevel, Headers> {
+  return { apiKey: keyHeaders, workspace: headers, none: NOTHING };
+}
+
+/**
+ * What a value has against a JSON Schema. `closed` also counts keys that the schema does not name, where it does not
+ * speak of others: what we write ourselves should be documented.
+ */
+export function problems(schema: JsonSchema, value: unknown, closed: 'closed' | 'open'): string[] {
+  const { error } = checkerOf(schema, closed).safeParse(value);
+  return error ? error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) : [];
+}
+
+/** Whether the document foresees an answer; throws what it has against it. */
+export function expectDocumented({ path }: Endpoint, { status, body, headers }: Response): void {
+  const response = documentedResponse(path, status);
+  if (!response) throw new Error(`${path} answered ${status}, which is not documented: ${JSON.stringify(body)}`);
+  expect(problems(response.content['application/json'].schema, body, 'closed')).toEqual([]);
+  expect(Object.keys(headers)).toEqual(expect.arrayContaining(['x-request-id']));
+}
+
+const checkers = { closed: new WeakMap<JsonSchema, z.ZodType>(), open: new WeakMap<JsonSchema, z.ZodType>() };
+
+function checkerOf(schema: JsonSchema, closed: 'closed' | 'open'): z.ZodType {
+  const known = checkers[closed].get(schema);
+  if (known) return known;
+  const made = z.fromJSONSchema(prepared(schema, closed) as never);
+  checkers[closed].set(schema, made);
+  return made;
+}
+
+/** A schema with what it refers to in place, and closed if wanted. */
+function prepared(node: unknown, closed: 'closed' | 'open'): unknown {
+  if (Array.isArray(node)) return node.map((item) => prepared(item, closed));
+  if (typeof node !== 'object' || node === null) return node;
+  if ('$ref' in node) return prepared(referred(node.$ref as string), closed);
+  const entries = Object.entries(node).map(([key, value]) => [key, prepared(value, closed)] as const);
+  const shuts = closed === 'closed' && 'properties' in node && !('additionalProperties' in node);
+  return { ...Object.fromEntries(entries), ...(shuts && { additionalProperties: false }) };
+}

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type AuthLevel, commonErrors, type Endpoint, sourceFile } from '../../lib/endpoint.ts';
+import { errorCatalogue } from '../../lib/errors.ts';
+import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
+import type { JsonSchema } from '../../lib/openapi.ts';
+import { handlerOf } from '../support/customer.ts';
+import { type Engine, startEngine } from '../support/engine.ts';
+import { eventOf, type Headers, post, type Response, send } from '../support/requests.ts';
+import { newWorkspace } from '../support/workspaces.ts';
+import { cases, dataSchema, expectDocumented, headersOf, problems } from './contract.ts';
+
+let engine: Engine;
+let headers: Record<AuthLevel, Headers>;
+beforeAll(async () => {
+  engine = await startEngine();
+  headers = headersOf(await newWorkspace());
+});
+afterAll(() => engine.stop());
+
+async function call(endpoint: Endpoint, data: unknown): Promise<Response> {
+  return post(await handlerOf(endpoint.path), headers[endpoint.auth], data);
+}
+
+async function callWithBody(endpoint: Endpoint, body: string | undefined): Promise<Response> {
+  return send(await handlerOf(endpoint.path), eventOf(body, headers[endpoint.auth]));
+}
+
+/** Expects INVALID_ARGUMENT with a message, and returns the problems that it lists. */
+function issuesOf(endpoint: Endpoint, response: Response): { path: (string | number)[]; code: string; message: string }[] {
+  expectDocumented(endpoint, response);
+  const { status, message, details } = response.body.error;
+  expect({ http: response.status, status }).toEqual({ http: 400, status: 'INVALID_ARGUMENT' });
+  expect(details.issues[0].message).toBe(message);
+  return details.issues;
+}
+
+describe('the declaration of', () => {
+  test.each(cases)('%s is in the file that mirrors its path', async (path, endpoint) => {
+    const module = (await import(`../../${sourceFile(path)}`)) as { endpoint: Endpoint };
+    expect(module.endpoint).toBe(endpoint);
+  });
+
+  test.each(cases)('%s has a summary and an impact that fit into a list', (_path, { summary, impact }) => {
+    expect(summary).toMatch(/^[A-Z].{5,}[^.]$/);
+    // It follows a dash: a fragment of a sentence, which may begin with an abbreviation.
+    expect(impact).toMatch(/^([a-z]|[A-Z]{2}).{10,}[^.]$/);
+  });
+
+  test.each(cases)('%s names statuses of the catalogue, each once, and none that goes without saying', (_path, { errors }) => {
+    expect(Object.keys(errorCatalogue)).toEqual(expect.arrayContaining([...errors]));
+    expect(new Set(errors).size).toBe(errors.length);
+    expect(errors.filter((status) => (commonErrors as readonly string[]).includes(status))).toEqual([]);
+  });
+
+  test.each(cases)('%s has an example whose data it takes, and all of it documented', (path, { input, example }) => {
+    expect(input.safeParse(example.data).error).toBeUndefined();
+    expect(problems(dataSchema(path), example.data, 'closed')).toEqual([]);
+  });
+
+  test.each(cases)('%s has an example whose result is exactly what it says', (_path, { output, example }) => {
+    // A key that the schema does not know is missing in what it gives.
+    expect(output.parse(example.result)).toEqual(example.result);
+  });
+});
+
+describe('without valid credentials', () => {
+  const guarded = cases.filter(([, { auth }]) => auth !== 'none');
+  const firstHeader = (level: AuthLevel) => Object.entries(headers[level])[0]!;
+
+  test.each(guarded)('%s is PERMISSION_DENIED, whatever is wrong with them', async (path, endpoint) => {
+    const handler = await handlerOf(path);
+    const [[idHeader, id], other] = [firstHeader(endpoint.auth), endpoint.auth === 'apiKey' ? headers.workspace : headers.apiKey];
+    const attempts = [{}, { [idHeader]: id }, { ...headers[endpoint.auth], [idHeader]: 'unknown' }, other];
+    const answers = await Promise.all(attempts.map((attempt) => post(handler, attempt, endpoint.example.data)));
+    for (const answer of answers) {
+      expectDocumented(endpoint, answer);
+      expect(answer.status).toBe(403);
+      expect(answer.body).toEqual({ error: { status: 'PERMISSION_DENIED', message: answers[0]!.body.error.message } });
+    }
+  });
+
+  test.each(guarded)('%s does not look at the body', async (path) => {
+    const { status } = await send(await handlerOf(path), eventOf('not JSON'));
+    expect(status).toBe(403);
+  });
+});
+
+describe('a body', () => {
+  const bodies = [['not JSON', 'not JSON'], ['an array', '[]'], ['text', '"data"'], ['with data null', '{"data":null}'], ['with data a list', '{"data":[]}'], ['with data a text', '{"data":"data"}']];
+  test.each(cases.flatMap(([path, endpoint]) => bodies.map(([what, body]) => [path, what!, body!, endpoint] as const)))('%s: that is %s is INVALID_ARGUMENT', async (_path, _what, body, endpoint) => {
+    expect(issuesOf(endpoint, await callWithBody(endpoint, body))).toHaveLength(1);
+  });
+
+  test.each(cases)('%s: that is missing, or without data, is INVALID_ARGUMENT unless the declaration allows it', async (_path, endpoint) => {
+    for (const body of [undefined, '', '{}']) {
+      const answer = await callWithBody(endpoint, body);
+      expectDocumented(endpoint, answer);
+      if (endpoint.body === 'optional') expect(answer.body.error?.status).not.toBe('INVALID_ARGUMENT');
+      else expect(issuesOf(endpoint, answer)).toHaveLength(1);
+    }
+  });
+});
+
+describe('a field', () => {
+  const fields = cases.flatMap(([path, endpoint]) => Object.entries(dataSchema(path).properties ?? {}).map(([field, schema]) => [path, field, schema as JsonSchema, endpoint] as const));
+  const typed = fields.filter(([, , schema]) => ofAnotherType(schema) !== undefined);
+  const optionals = fields.filter(([path, field]) => !dataSchema(path).required?.includes(field));
+  const required = cases.flatMap(([path, endpoint]) => requiredFields(dataSchema(path), endpoint.example.data).map((field) => [path, field.join('.'), field, endpoint] as const));
+
+  test.each(typed)('%s: %s of another type is INVALID_ARGUMENT', async (_path, field, schema, endpoint) => {
+    const issues = issuesOf(endpoint, await call(endpoint, { ...(endpoint.example.data as object), [field]: ofAnotherType(schema) }));
+    expect(issues.map(({ path }) => path)).toContainEqual([field]);
+    expect(issues[0]!.message).toContain(field);
+  });
+
+  test.each(required)('%s: %s is required', async (_path, _name, field, endpoint) => {
+    const issues = issuesOf(endpoint, await call(endpoint, without(endpoint.example.data, field)));
+    expect(issues.map(({ path }) => path)).toContainEqual(field);
+    expect(issues[0]!.message).toContain(String(field.at(-1)));
+  });
+
+  test.each(optionals)('%s: %s may be null, which is the same as leaving it out', (_path, field, _schema, { input, example }) => {
+    const parse = (data: object) => input.safeParse(data).error?.issues.map(({ path, code }) => ({ path, code }));
+    expect(parse({ ...(example.data as object), [field]: null })).toEqual(parse(without(example.data, [field]) as object));
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const taking = cases.filter(([, endpoint]) => takesIdempotencyKey(endpoint));
+  test.each(taking)('%s: that is not visible ASCII is INVALID_ARGUMENT', async (path, endpoint) => {
+    const answer = await post(await handlerOf(path), { ...headers[endpoint.auth], 'idempotency-key': 'with space' }, endpoint.example.data);
+    expect(issuesOf(endpoint, answer)).toMatchObject([{ path: ['Idempotency-Key'] }]);
+  });
+});
+
+/** A JSON value of a type that a schema does not take; undefined when it takes every type. */
+function ofAnotherType(schema: JsonSchema): unknown {
+  const taken = typesOf(schema);
+  const candidates = { object: {}, array: [], string: 'text', boolean: true, number: 1.5 };
+  return Object.entries(candidates).find(([type]) => taken && !taken.has(type))?.[1];
+}
+
+/** The types that a schema takes; undefined for all. */
+function typesOf(schema: JsonSchema): Set<string> | undefined {
+  if (schema.type !== undefined) return new Set([schema.type].flat().map((type) => (type === 'integer' ? 'number' : type)));
+  if ('const' in schema || schema.enum) return new Set(['const' in schema ? schema.const : schema.enum].flat().map((value) => typeof value));
+  const sets = ((schema.anyOf ?? schema.oneOf ?? []) as JsonSchema[]).map(typesOf);
+  return sets.length > 0 && sets.every((set) => set !== undefined) ? new Set(sets.flatMap((set) => [...set!])) : undefined;
+}
+
+type FieldPath = (string | number)[];
+
+/** The paths of the fields in an example that its schema requires, at every depth. */
+function requiredFields(schema: JsonSchema, example: unknown, at: FieldPath = []): FieldPath[] {
+  if (Array.isArray(example)) return example.flatMap((item, index) => requiredFields((schema.items ?? {}) as JsonSchema, item, [...at, index]));
+  if (typeof example !== 'object' || example === null) return [];
+  // What may be null is described as a choice between it and null.
+  const described = ((schema.anyOf as JsonSchema[] | undefined) ?? [schema]).filter(({ properties }) => properties);
+  if (described.length !== 1) return [];
+  const [{ properties = {}, required = [] }] = described as [JsonSchema];
+  return Object.entries(example).flatMap(([key, value]) => [
+    ...(required.includes(key) ? [[...at, key]] : []),
+    ...(properties[key] ? requiredFields(properties[key] as JsonSchema, value, [...at, key]) : []),
+  ]);
+}
+
+/** A copy of a JSON value without the field at a path. */
+function without(value: unknown, path: FieldPath): unknown {
+  const copy = structuredClone(value);
+  const parent = path.slice(0, -1).reduce<any>((node, key) => node[key], copy);
+  delete parent[path.at(-1)!];
+  return copy;
+}

@@ -1,0 +1,191 @@
+import { BatchGetItemCommand, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import * as registry from '../../functions/index.ts';
+import { type Cost, costOf, costOfCalls, nameOf, prepare, scenarios, type Subject } from '../bench/scenarios.ts';
+import { bytesOf, type Recorder, startRecorder } from '../support/capacity.ts';
+import { handlerOf, newCustomer } from '../support/customer.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
+import { post } from '../support/requests.ts';
+
+/** Calls of AWS, how many of them wait for each other, and the units that they read and write. */
+type Numbers = readonly [calls: number, roundTrips: number, readUnits: number, writeUnits: number];
+type Costs = Readonly<Record<string, Numbers>>;
+
+// The numbers are exact, so that a change for the better is noticed, too: put the new ones here. A new endpoint gets a
+// scenario in test/bench/scenarios.ts and a line in the group whose limit it keeps.
+
+const readsOfConfiguration: Costs = {
+  '/v2/organizations/get by id': [1, 1, 1, 0],
+  '/v2/organizations/get a page': [1, 1, 1, 0],
+  '/v2/workspace/apikeys/get by id': [1, 1, 1, 0],
+  '/v2/workspace/apikeys/get a page': [1, 1, 1, 0],
+};
+
+const readsInOrganizations: Costs = {
+  '/v2/organizations/documents/get by id': [2, 2, 2, 0],
+  '/v2/auth/permissions/get on the organization': [3, 2, 3, 0],
+  '/v2/auth/permissions/get on a folder': [4, 2, 4, 0],
+  '/v2/auth/permissions/get on a document': [4, 2, 4, 0],
+};
+
+const writesOfOneThing: Costs = {
+  '/v2/organizations/add one': [2, 2, 1, 1],
+  '/v2/organizations/documents/add one': [3, 3, 2, 1],
+  '/v2/organizations/documents/access/update one': [3, 3, 2, 1],
+  '/v2/users/add one who is there, unchanged': [4, 2, 4, 0],
+  '/v2/auth/permissions/add one document': [4, 4, 3, 1],
+  '/v2/auth/permissions/remove one document': [3, 3, 2, 1],
+  '/v2/workspace/apikey/update one': [2, 2, 1, 1],
+};
+
+/** Mostly in one transaction, which costs twice what its items do. */
+const writesOfSeveralThings: Costs = {
+  '/v2/organizations/add two': [2, 2, 2, 4],
+  // The folder or document, and its entry in the folder that it lies in.
+  '/v2/organizations/folders/add one at the top': [3, 3, 2, 4],
+  '/v2/organizations/folders/add one in a folder': [3, 3, 3, 4],
+  '/v2/organizations/documents/add one in a folder': [4, 4, 3, 4],
+  // The user, then the grant.
+  '/v2/auth/permissions/add one document, to a new user': [5, 5, 3, 2],
+  // The user, the grant and the contact.
+  '/v2/users/add one to an organization': [5, 3, 4, 6],
+  '/v2/users/add one to a document': [6, 4, 5, 6],
+  // Workspace, address, key, listed key and token; and the counter of the rate limit by itself.
+  '/v2/workspace/create one': [2, 2, 0, 11],
+  // The workspace's revision, key, listed key and token.
+  '/v2/workspace/apikey/create one': [3, 3, 2, 8],
+  // The key, its old token and its new one.
+  '/v2/workspace/authtoken/reset of one key': [3, 3, 2, 6],
+};
+
+/** Reads of more than the limits of their kind. */
+const dearReads: Costs = {
+  // What lies in a folder has the folder's access type: a third round trip.
+  '/v2/auth/permissions/get on a document in a folder': [5, 3, 5, 0],
+  '/v2/organizations/documents/get by id, in a folder': [3, 3, 3, 0],
+  '/v2/organizations/documents/get a page': [3, 3, 3, 0],
+  // The folder, its entries, the documents, and their folder.
+  '/v2/organizations/documents/get a page of a folder': [5, 5, 5, 0],
+  // The contacts, then their profiles.
+  '/v2/users/get by id': [3, 3, 3, 0],
+  '/v2/users/get a page': [3, 3, 3, 0],
+  '/v2/users/get a page of a document': [4, 4, 4, 0],
+  // The thing itself and what is listed beneath it, at the same time.
+  '/v2/workspace/get its own': [2, 1, 2, 0],
+  '/v2/workspace/authtokens/get of one key': [2, 1, 2, 0],
+};
+
+const expected: Costs = { ...readsOfConfiguration, ...readsInOrganizations, ...writesOfOneThing, ...writesOfSeveralThings, ...dearReads };
+
+let engine: Engine;
+let recorder: Recorder;
+beforeAll(async () => {
+  engine = await startEngine();
+  recorder = await startRecorder();
+});
+afterAll(async () => {
+  await recorder.stop();
+  await engine.stop();
+});
+
+describe('what a warm request costs', () => {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await prepare();
+  });
+
+  test.each(scenarios.map((scenario) => [nameOf(scenario), scenario] as const))('%s', async (name, scenario) => {
+    expect(numbersOf(await costOf(recorder, subject, scenario))).toEqual(expected[name]);
+  });
+});
+
+describe('the budget', () => {
+  test('covers every endpoint', () => {
+    expect([...new Set(scenarios.map(({ path }) => path))].sort()).toEqual(Object.values(registry).map(({ path }) => path).sort());
+    expect(Object.keys(expected).sort()).toEqual(scenarios.map(nameOf).sort());
+  });
+
+  test.each(Object.entries(readsOfConfiguration))('%s: a read of configuration is one call of one unit', (_name, [calls, , readUnits]) => {
+    expect(calls).toBe(1);
+    expect(readUnits).toBeLessThanOrEqual(1);
+  });
+
+  test.each(Object.entries(readsInOrganizations))('%s: a read in an organization waits at most twice', (_name, [, roundTrips]) => {
+    expect(roundTrips).toBeLessThanOrEqual(2);
+  });
+
+  test.each(Object.entries(writesOfOneThing))('%s: a write of one thing is at most two units', (_name, [, , , writeUnits]) => {
+    expect(writeUnits).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('what the stack adds', () => {
+  test('the first request of an API key reads its credentials, eventually consistent', async () => {
+    const { headers } = await newCustomer();
+    const organizations = await handlerOf('/v2/organizations/get');
+    const request = () => post(organizations, headers, { organizationIds: ['any'] });
+    expect(numbersOf(costOfCalls((await recorder.record(request)).calls))).toEqual([2, 2, 1.5, 0]);
+    expect(numbersOf(costOfCalls((await recorder.record(request)).calls))).toEqual([1, 1, 1, 0]);
+  });
+
+  test('an Idempotency-Key is two writes: the claim and the answer', async () => {
+    const { headers, ok } = await newCustomer();
+    await ok('/v2/organizations/add', { organizations: [{ organizationId: 'first' }] });
+    const add = await handlerOf('/v2/organizations/add');
+    const { calls } = await recorder.record(() => post(add, { ...headers, 'idempotency-key': 'once' }, { organizations: [{ organizationId: 'second' }] }));
+    expect(numbersOf(costOfCalls(calls))).toEqual([4, 4, 1, 3]);
+  });
+});
+
+describe('the engine bills as DynamoDB does', () => {
+  const table = { TableName: TABLE_NAME };
+  const key = (SK: string) => ({ PK: { S: 'billing' }, SK: { S: SK } });
+  const sized = (SK: string, bytes: number) => ({ ...key(SK), x: { S: 'x'.repeat(bytes - bytesOf([key(SK)]) - 1) } });
+  const capacity = { ReturnConsumedCapacity: 'TOTAL' } as const;
+  const put = (Item: ReturnType<typeof sized>) => engine.client.send(new PutItemCommand({ ...table, ...capacity, Item }));
+  const get = (SK: string, ConsistentRead: boolean) => engine.client.send(new GetItemCommand({ ...table, ...capacity, Key: key(SK), ConsistentRead }));
+
+  test('writes by the KB, the larger of the old and the new item', async () => {
+    expect((await put(sized('write', 1_024))).ConsumedCapacity?.CapacityUnits).toBe(1);
+    expect((await put(sized('write', 1_025))).ConsumedCapacity?.CapacityUnits).toBe(2);
+    expect((await put(sized('write', 100))).ConsumedCapacity?.CapacityUnits).toBe(2);
+    const removed = await engine.client.send(new DeleteItemCommand({ ...table, ...capacity, Key: key('write') }));
+    expect(removed.ConsumedCapacity?.CapacityUnits).toBe(1);
+  });
+
+  test('reads by 4 KB, at half the price when eventually consistent; a missing item costs a unit', async () => {
+    await put(sized('read', 4_096));
+    expect((await get('read', true)).ConsumedCapacity?.CapacityUnits).toBe(1);
+    await put(sized('read', 4_097));
+    expect((await get('read', true)).ConsumedCapacity?.CapacityUnits).toBe(2);
+    expect((await get('read', false)).ConsumedCapacity?.CapacityUnits).toBe(1);
+    expect((await get('missing', true)).ConsumedCapacity?.CapacityUnits).toBe(1);
+  });
+
+  test('batches item by item, queries by their sum, transactions twice', async () => {
+    for (const name of ['a', 'b', 'c']) await put(sized(name, 1_500));
+    const keys = { Keys: ['a', 'b', 'c'].map(key), ConsistentRead: true };
+    const batch = await engine.client.send(new BatchGetItemCommand({ ...capacity, RequestItems: { [TABLE_NAME]: keys } }));
+    expect(batch.ConsumedCapacity?.[0]?.CapacityUnits).toBe(3);
+    const query = await engine.client.send(new QueryCommand({
+      ...table, ...capacity, ConsistentRead: true, KeyConditionExpression: 'PK = :pk AND SK <= :c', ExpressionAttributeValues: { ':pk': { S: 'billing' }, ':c': { S: 'c' } },
+    }));
+    expect([query.Count, query.ConsumedCapacity?.CapacityUnits]).toEqual([3, 2]);
+    const transaction = await engine.client.send(new TransactWriteItemsCommand({
+      ...capacity, TransactItems: [{ Put: { ...table, Item: sized('d', 100) } }, { Delete: { ...table, Key: key('a') } }],
+    }));
+    expect(transaction.ConsumedCapacity?.[0]?.CapacityUnits).toBe(6);
+  });
+
+  test('items by the size that bytesOf gives', async () => {
+    const mixed = { n: { N: '-1234567890.123' }, z: { N: '100' }, t: { BOOL: true }, u: { NULL: true }, l: { L: [{ S: 'é' }, { N: '7' }] }, m: { M: { k: { S: 'v' } } } };
+    const item = (bytes: number) => ({ ...mixed, ...sized('mixed', bytes - bytesOf([mixed])) });
+    expect(bytesOf([item(1_024)])).toBe(1_024);
+    expect((await put(item(1_024))).ConsumedCapacity?.CapacityUnits).toBe(1);
+    expect((await put(item(1_025))).ConsumedCapacity?.CapacityUnits).toBe(2);
+  });
+});
+
+function numbersOf({ calls, roundTrips, readUnits, writeUnits }: Cost): Numbers {
+  return [calls, roundTrips, readUnits, writeUnits];
+}
