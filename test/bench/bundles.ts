@@ -1,38 +1,47 @@
 /** The sizes of the functions' bundles, and the AWS clients in them that their functions have no use for. */
 import * as registry from '../../functions/index.ts';
-import { DEFAULT_FUNCTION } from '../../infra/build.ts';
 import { type Endpoint, endpointId } from '../../lib/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { buildInTemporary } from './bundle.ts';
-import { printTable, quantile, reached } from './report.ts';
+import { printTable, quantile, reached, type Row } from './report.ts';
 
 const GOAL_BYTES = 520_000;
 const LARGEST = 5;
 
+/** By the first part of what a function is granted something on. */
+const clientFor: Record<string, string> = { table: 'client-dynamodb', index: 'client-dynamodb', secret: 'client-secrets-manager', mail: 'client-sesv2' };
+
 const endpoints = Object.values<Endpoint>(registry);
 const { built, remove } = await buildInTemporary(endpoints);
 await remove();
-const bundles = Object.entries(built.metafile.outputs).map(([file, { bytes, inputs }]) => ({
-  id: file.split('/').at(-2) ?? '',
-  bytes,
-  clients: [...new Set(Object.keys(inputs).flatMap((input) => /@aws-sdk\/(client-[a-z0-9-]+)/.exec(input)?.[1] ?? []))],
-})).sort((a, b) => b.bytes - a.bytes);
-const sizes = bundles.map(({ bytes }) => bytes);
-const unused = bundles.flatMap(({ id, clients }) => clients.filter((client) => !clientsUsed(id).includes(client)).map((client) => `${client} in ${id}`));
 
-printTable(`Bundle sizes in bytes, minified, of ${bundles.length} functions; goal: at most ${GOAL_BYTES}`, ['what', 'bytes', 'reached'], [
-  ['smallest', Math.min(...sizes), ''],
-  ['median', quantile(sizes, 0.5), ''],
+const bundles = Object.entries(built.metafile.outputs)
+  .map(([file, { bytes, inputs }]) => ({ id: file.split('/').at(-2) ?? '', bytes, inputs }))
+  .sort((a, b) => b.bytes - a.bytes);
+const sizes = bundles.map(({ bytes }) => bytes);
+const unused = bundles.flatMap(({ id, inputs }) => {
+  const clients = clientsOf(id);
+  return Object.entries(bytesByClient(inputs)).filter(([client]) => !clients.includes(client)).map(([client, bytes]): Row => [`${client} in ${id}`, bytes, 'no']);
+});
+
+printTable(`Bundle sizes in bytes, minified, of ${bundles.length} functions; goal: at most ${GOAL_BYTES}, and no AWS client that is not used`, ['what', 'bytes', 'reached'], [
+  ['smallest', Math.min(...sizes), reached(Math.min(...sizes), GOAL_BYTES)],
+  ['median', quantile(sizes, 0.5), reached(quantile(sizes, 0.5), GOAL_BYTES)],
   ...bundles.slice(0, LARGEST).map(({ id, bytes }) => [id, bytes, reached(bytes, GOAL_BYTES)]),
-  ['AWS clients that are not used', unused.join(', ') || '0', reached(unused.length, 0)],
+  ...(unused.length > 0 ? unused : [['AWS clients that are not used', 0, 'yes']]),
 ]);
 
-function clientsUsed(id: string): string[] {
+function bytesByClient(inputs: Record<string, { bytesInOutput: number }>): Record<string, number> {
+  const bytes: Record<string, number> = {};
+  for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
+    const client = /@aws-sdk\/(client-[a-z0-9-]+)/.exec(file)?.[1];
+    if (client) bytes[client] = (bytes[client] ?? 0) + bytesInOutput;
+  }
+  return bytes;
+}
+
+/** The AWS clients that a function needs for what it is granted. */
+function clientsOf(id: string): (string | undefined)[] {
   const endpoint = endpoints.find(({ path }) => endpointId(path) === id);
-  if (!endpoint || id === DEFAULT_FUNCTION) return [];
-  const resources = capabilitiesOf(endpoint).flatMap(({ grants }) => grants.map(({ resource }) => resource));
-  return [
-    ...(resources.some((resource) => resource === 'table' || resource.startsWith('index/')) ? ['client-dynamodb'] : []),
-    ...(resources.some((resource) => resource.startsWith('secret/')) ? ['client-secrets-manager'] : []),
-  ];
+  return endpoint ? capabilitiesOf(endpoint).flatMap(({ grants }) => grants.map(({ resource }) => clientFor[resource.split('/')[0]!])) : [];
 }

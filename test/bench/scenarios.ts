@@ -5,9 +5,10 @@ import { handlerOf } from '../support/customer.ts';
 import { type Headers, post } from '../support/requests.ts';
 import { newWorkspace, type TestWorkspace } from '../support/workspaces.ts';
 
-/** A workspace with some data, and a second API key. */
+/** A workspace with some data, a second API key and some webhook endpoints. */
 export interface Subject extends TestWorkspace {
   readonly secondApiKey: string;
+  readonly endpointIds: readonly string[];
 }
 
 /** One request of an endpoint as customers send it. */
@@ -31,11 +32,15 @@ export interface Cost extends Consumption {
   readonly roundTrips: number;
 }
 
-/** The organization that is read, and the one that is written to: so that a read costs the same whatever was sent before. */
-const read = { organizationId: 'acme' };
+// An organization that is written to, and others that are read: so that a read costs the same whatever was sent before.
 const busy = { organizationId: 'busy' };
+const read = { organizationId: 'acme' };
+const crowd = { organizationId: 'crowd' };
+const CROWD = 100;
 
-/** At least one of every endpoint. */
+const readConfigs = ['activity', 'advancedwebhook', 'apikey', 'email', 'notification', 'permissionprovider', 'webhook'] as const;
+
+/** At least one of every endpoint; those that read come before those that add to what they read. */
 export const scenarios: readonly Scenario[] = [
   { path: '/v2/organizations/add', what: 'one', data: (n) => ({ organizations: [{ organizationId: `one-${n}`, organizationName: 'One' }] }) },
   { path: '/v2/organizations/add', what: 'two', data: (n) => ({ organizations: [{ organizationId: `two-${n}-a` }, { organizationId: `two-${n}-b` }] }) },
@@ -50,12 +55,15 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/organizations/documents/get', what: 'by id, in a folder', data: () => ({ ...read, documentIds: ['nda'] }) },
   { path: '/v2/organizations/documents/get', what: 'a page', data: () => ({ ...read, pageSize: 100 }) },
   { path: '/v2/organizations/documents/get', what: 'a page of a folder', data: () => ({ ...read, folderId: 'contracts', pageSize: 100 }) },
+  { path: '/v2/organizations/documents/get', what: 'a hundred', data: () => ({ ...crowd, pageSize: CROWD }) },
+  { path: '/v2/organizations/documents/get', what: 'a hundred of a folder', data: () => ({ ...crowd, folderId: 'contracts', pageSize: CROWD }) },
   { path: '/v2/users/add', what: 'one to an organization', data: (n) => ({ ...busy, users: [{ userId: `user-${n}`, name: 'A user', email: 'user@example.com' }] }) },
   { path: '/v2/users/add', what: 'one to a document', data: (n) => ({ ...busy, documentId: 'nda', users: [{ userId: `reader-${n}` }] }) },
   { path: '/v2/users/add', what: 'one who is there, unchanged', data: () => ({ ...busy, users: [{ userId: 'ada', name: 'Ada Lovelace' }] }) },
   { path: '/v2/users/get', what: 'by id', data: () => ({ ...read, userIds: ['ada'] }) },
   { path: '/v2/users/get', what: 'a page', data: () => ({ ...read, pageSize: 100 }) },
   { path: '/v2/users/get', what: 'a page of a document', data: () => ({ ...read, documentId: 'nda', pageSize: 100 }) },
+  { path: '/v2/users/get', what: 'a hundred', data: () => ({ ...crowd, pageSize: CROWD }) },
   { path: '/v2/auth/permissions/add', what: 'one document', data: () => ({ user: { userId: 'ada' }, permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }) },
   { path: '/v2/auth/permissions/add', what: 'one document, to a new user', data: (n) => ({ user: { userId: `new-${n}` }, permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }) },
   { path: '/v2/auth/permissions/get', what: 'on the organization', data: () => ({ ...read, userIds: ['ada'] }) },
@@ -63,6 +71,8 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/auth/permissions/get', what: 'on a document', data: () => ({ ...read, userIds: ['ada'], documentIds: ['loose'] }) },
   { path: '/v2/auth/permissions/get', what: 'on a document in a folder', data: () => ({ ...read, userIds: ['ada'], documentIds: ['nda'] }) },
   { path: '/v2/auth/permissions/remove', what: 'one document', data: () => ({ userId: 'ada', permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }) },
+  { path: '/v2/workspace/email/status', what: 'of one owner', data: (_n, { ownerEmail }) => ({ ownerEmail }) },
+  { path: '/v2/workspace/email/send-login-link', what: 'to one owner', data: (_n, { ownerEmail }) => ({ email: ownerEmail, continueUrl: 'https://app.example.com/' }) },
   { path: '/v2/workspace/create', what: 'one', data: (n) => ({ ownerEmail: `bench-${n}@example.com` }) },
   { path: '/v2/workspace/get', what: 'its own', data: () => ({}) },
   { path: '/v2/workspace/apikey/create', what: 'one', data: (_n, { ownerEmail }) => ({ ownerEmail, type: 'testing' }) },
@@ -71,22 +81,49 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/workspace/apikeys/get', what: 'a page', data: () => ({}) },
   { path: '/v2/workspace/authtokens/get', what: 'of one key', data: (_n, { secondApiKey }) => ({ apiKey: secondApiKey }) },
   { path: '/v2/workspace/authtoken/reset', what: 'of one key', data: (_n, { secondApiKey }) => ({ apiKey: secondApiKey }) },
+  { path: '/v2/workspace/domains/add', what: 'one', data: (n) => ({ domains: [`added-${n}.example.com`] }) },
+  { path: '/v2/workspace/domains/delete', what: 'one', data: (n) => ({ domains: [`removed-${n}.example.com`] }) },
+  { path: '/v2/workspace/domains/get', what: 'all', data: () => ({}) },
+  ...readConfigs.map((name): Scenario => ({ path: `/v2/workspace/${name}config/get`, what: 'it', data: () => ({}) })),
+  { path: '/v2/workspace/activityconfig/update', what: 'it', data: (n) => ({ activityServiceConfig: { immutable: n === 0 } }) },
+  { path: '/v2/workspace/advancedwebhookconfig/update', what: 'it', data: (n) => ({ encodeData: n === 0 }) },
+  { path: '/v2/workspace/apikeyconfig/update', what: 'it', data: (n) => ({ defaultDocumentAccessType: n === 0 ? 'restricted' : 'public' }) },
+  { path: '/v2/workspace/emailconfig/update', what: 'it', data: (n) => ({ emailServiceConfig: { fromCompany: `Company ${n}` } }) },
+  { path: '/v2/workspace/notificationconfig/update', what: 'it', data: (n) => ({ notificationServiceConfig: { triggers: { huddle: { join: n === 0 } } } }) },
+  { path: '/v2/workspace/permissionproviderconfig/update', what: 'it', data: (n) => ({ usePermissionProvider: n === 0 }) },
+  { path: '/v2/workspace/webhookconfig/update', what: 'it', data: (n) => ({ webhookServiceConfig: { rawNotificationUrl: `https://hooks.example.com/${n}` } }) },
+  { path: '/v2/workspace/advancedwebhook/endpoints/get', what: 'a page', data: () => ({}) },
+  { path: '/v2/workspace/advancedwebhook/endpoints/create', what: 'one', data: (n) => ({ url: 'https://hooks.example.com', description: `Endpoint ${n}` }) },
+  { path: '/v2/workspace/advancedwebhook/endpoints/create', what: 'one with a uid', data: (n) => ({ url: 'https://hooks.example.com', uid: `endpoint-${n}` }) },
+  { path: '/v2/workspace/advancedwebhook/endpoints/update', what: 'one', data: (n, { endpointIds }) => ({ endpointId: endpointIds[2], description: `Changed ${n}` }) },
+  { path: '/v2/workspace/advancedwebhook/endpoints/secret/get', what: 'of one endpoint', data: (_n, { endpointIds }) => ({ endpointId: endpointIds[2] }) },
+  { path: '/v2/workspace/advancedwebhook/endpoints/secret/rotate', what: 'of one endpoint', data: (_n, { endpointIds }) => ({ endpointId: endpointIds[2], overlapSeconds: 0 }) },
+  { path: '/v2/workspace/advancedwebhook/endpoints/delete', what: 'one', data: (n, { endpointIds }) => ({ endpointId: endpointIds[n] }) },
 ];
 
-/** Makes the workspace: what the examples make in both organizations, and what else the scenarios read. */
+/** Makes the workspace: what the examples make in each organization, and what else the scenarios read. */
 export async function prepare(): Promise<Subject> {
   const workspace = await newWorkspace();
   const add = (path: string, changes: object = {}) => send(endpointAt(path), workspace, { ...(endpointAt(path).example.data as object), ...changes });
-  for (const organization of [read, busy]) {
+  const all = Array.from({ length: CROWD }, (_each, index) => `one-of-many-${index}`);
+  for (const [organization, contents] of [
+    [read, {}],
+    [busy, {}],
+    [crowd, { documents: all.map((documentId) => ({ documentId })), users: all.map((userId) => ({ userId, name: 'A user' })) }],
+  ] as const) {
     await add('/v2/organizations/folders/add', { ...organization, createOrganization: true });
-    await add('/v2/organizations/documents/add', organization);
-    await add('/v2/users/add', organization);
+    await add('/v2/organizations/documents/add', { ...organization, ...contents });
+    await add('/v2/users/add', { ...organization, ...contents });
   }
   await add('/v2/organizations/documents/add', { ...read, folderId: undefined, documents: [{ documentId: 'loose' }] });
   await add('/v2/users/add', { ...read, documentId: 'nda' });
   await add('/v2/auth/permissions/add');
+  await add('/v2/workspace/domains/add', { domains: ['app.example.com', 'removed-0.example.com', 'removed-1.example.com'] });
+  await add('/v2/workspace/advancedwebhookconfig/update');
+  const endpointIds: string[] = [];
+  for (let i = 0; i < 3; i++) endpointIds.push((await add('/v2/workspace/advancedwebhook/endpoints/create', { uid: undefined })).id);
   const { apiKey } = await add('/v2/workspace/apikey/create', { ownerEmail: workspace.ownerEmail });
-  return { ...workspace, secondApiKey: apiKey };
+  return { ...workspace, secondApiKey: apiKey, endpointIds };
 }
 
 /** Sends a scenario's request twice and gives what the second one cost. */
@@ -110,7 +147,8 @@ async function send({ path, auth }: Endpoint, { headers, keyHeaders }: TestWorks
   return body.result.data;
 }
 
-function endpointAt(path: string): Endpoint {
+/** The endpoint of the registry at a path. */
+export function endpointAt(path: string): Endpoint {
   const endpoint = Object.values<Endpoint>(registry).find((each) => each.path === path);
   if (!endpoint) throw new Error(`There is no endpoint ${path}`);
   return endpoint;

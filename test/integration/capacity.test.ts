@@ -19,6 +19,12 @@ const readsOfConfiguration: Costs = {
   '/v2/organizations/get a page': [1, 1, 1, 0],
   '/v2/workspace/apikeys/get by id': [1, 1, 1, 0],
   '/v2/workspace/apikeys/get a page': [1, 1, 1, 0],
+  '/v2/workspace/domains/get all': [1, 1, 1, 0],
+  '/v2/workspace/activityconfig/get it': [1, 1, 1, 0],
+  '/v2/workspace/emailconfig/get it': [1, 1, 1, 0],
+  '/v2/workspace/notificationconfig/get it': [1, 1, 1, 0],
+  '/v2/workspace/permissionproviderconfig/get it': [1, 1, 1, 0],
+  '/v2/workspace/webhookconfig/get it': [1, 1, 1, 0],
 };
 
 const readsInOrganizations: Costs = {
@@ -30,12 +36,23 @@ const readsInOrganizations: Costs = {
 
 const writesOfOneThing: Costs = {
   '/v2/organizations/add one': [2, 2, 1, 1],
-  '/v2/organizations/documents/add one': [3, 3, 2, 1],
+  '/v2/organizations/documents/add one': [4, 3, 3, 1],
   '/v2/organizations/documents/access/update one': [3, 3, 2, 1],
   '/v2/users/add one who is there, unchanged': [4, 2, 4, 0],
-  '/v2/auth/permissions/add one document': [4, 4, 3, 1],
+  '/v2/auth/permissions/add one document': [4, 3, 3, 1],
   '/v2/auth/permissions/remove one document': [3, 3, 2, 1],
   '/v2/workspace/apikey/update one': [2, 2, 1, 1],
+  '/v2/workspace/domains/add one': [2, 2, 1, 1],
+  '/v2/workspace/domains/delete one': [2, 2, 1, 1],
+  '/v2/workspace/activityconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/advancedwebhookconfig/update it': [3, 3, 2, 1],
+  '/v2/workspace/apikeyconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/emailconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/notificationconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/permissionproviderconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/webhookconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/advancedwebhook/endpoints/update one': [4, 3, 3, 1],
+  '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [4, 3, 3, 1],
 };
 
 /** Mostly in one transaction, which costs twice what its items do. */
@@ -44,9 +61,9 @@ const writesOfSeveralThings: Costs = {
   // The folder or document, and its entry in the folder that it lies in.
   '/v2/organizations/folders/add one at the top': [3, 3, 2, 4],
   '/v2/organizations/folders/add one in a folder': [3, 3, 3, 4],
-  '/v2/organizations/documents/add one in a folder': [4, 4, 3, 4],
+  '/v2/organizations/documents/add one in a folder': [5, 4, 4, 4],
   // The user, then the grant.
-  '/v2/auth/permissions/add one document, to a new user': [5, 5, 3, 2],
+  '/v2/auth/permissions/add one document, to a new user': [5, 4, 3, 2],
   // The user, the grant and the contact.
   '/v2/users/add one to an organization': [5, 3, 4, 6],
   '/v2/users/add one to a document': [6, 4, 5, 6],
@@ -56,6 +73,13 @@ const writesOfSeveralThings: Costs = {
   '/v2/workspace/apikey/create one': [3, 3, 2, 8],
   // The key, its old token and its new one.
   '/v2/workspace/authtoken/reset of one key': [3, 3, 2, 6],
+  // The endpoint, the count of all, and the uid.
+  '/v2/workspace/advancedwebhook/endpoints/create one': [4, 3, 3, 4],
+  '/v2/workspace/advancedwebhook/endpoints/create one with a uid': [5, 3, 4, 6],
+  '/v2/workspace/advancedwebhook/endpoints/delete one': [5, 3, 4, 4],
+  // The counters of two rate limits, each by itself; and the link.
+  '/v2/workspace/email/status of one owner': [4, 4, 2, 2],
+  '/v2/workspace/email/send-login-link to one owner': [7, 6, 5, 3],
 };
 
 /** Reads of more than the limits of their kind. */
@@ -65,14 +89,23 @@ const dearReads: Costs = {
   '/v2/organizations/documents/get by id, in a folder': [3, 3, 3, 0],
   '/v2/organizations/documents/get a page': [3, 3, 3, 0],
   // The folder, its entries, the documents, and their folder.
-  '/v2/organizations/documents/get a page of a folder': [5, 5, 5, 0],
+  '/v2/organizations/documents/get a page of a folder': [4, 4, 4, 0],
+  // Each document that a folder lists, and each profile that a contact list names, is a unit of its own.
+  '/v2/organizations/documents/get a hundred': [3, 3, 10, 0],
+  '/v2/organizations/documents/get a hundred of a folder': [4, 4, 108, 0],
+  '/v2/users/get a hundred': [3, 3, 106, 0],
   // The contacts, then their profiles.
-  '/v2/users/get by id': [3, 3, 3, 0],
+  '/v2/users/get by id': [3, 2, 3, 0],
   '/v2/users/get a page': [3, 3, 3, 0],
   '/v2/users/get a page of a document': [4, 4, 4, 0],
   // The thing itself and what is listed beneath it, at the same time.
   '/v2/workspace/get its own': [2, 1, 2, 0],
   '/v2/workspace/authtokens/get of one key': [2, 1, 2, 0],
+  '/v2/workspace/apikeyconfig/get it': [2, 1, 2, 0],
+  // Whether webhooks are offered, and whether they are enabled.
+  '/v2/workspace/advancedwebhookconfig/get it': [2, 1, 2, 0],
+  '/v2/workspace/advancedwebhook/endpoints/get a page': [3, 1, 3, 0],
+  '/v2/workspace/advancedwebhook/endpoints/secret/get of one endpoint': [3, 2, 3, 0],
 };
 
 const expected: Costs = { ...readsOfConfiguration, ...readsInOrganizations, ...writesOfOneThing, ...writesOfSeveralThings, ...dearReads };

@@ -41,8 +41,8 @@ const WRITE_UNIT_BYTES = 1_024;
 const QUIET_MILLISECONDS = 10;
 
 /**
- * Puts a recording proxy between the AWS SDK of this process and what `startEngine` started; call it before the first
- * request. It asks DynamoDB for the capacity that each call consumes. Calls that are made together pass together, so that
+ * Puts a recording proxy between the AWS SDK of this process and the table and secrets that `startEngine` started; call
+ * it before the first request. Mail is not recorded. It asks DynamoDB for the capacity that each call consumes. Calls that are made together pass together, so that
  * which of them waited for another does not depend on timing.
  */
 export async function startRecorder(): Promise<Recorder> {

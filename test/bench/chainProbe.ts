@@ -1,0 +1,75 @@
+/** Measures for chain.ts; the argument is the log level. */
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import * as z from 'zod';
+import { defineEndpoint } from '../../lib/endpoint.ts';
+import { success } from '../../lib/http/envelope.ts';
+import { toLambda } from '../../lib/http/lambda.ts';
+import { Id, Text } from '../../lib/schema.ts';
+import { startEngine } from '../support/engine.ts';
+import { eventOf } from '../support/requests.ts';
+import { newWorkspace } from '../support/workspaces.ts';
+import { quantile } from './report.ts';
+
+/** Microseconds per call. */
+export interface ChainTimes {
+  readonly what: string;
+  readonly ours: number;
+  readonly bare: number;
+}
+
+const BATCH = 1_000;
+const BATCHES = 120;
+const WARM_UP = 20;
+
+type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<unknown>;
+
+const engine = await startEngine();
+process.env.POWERTOOLS_LOG_LEVEL = process.argv[2];
+const { keyHeaders } = await newWorkspace();
+const context = { awsRequestId: 'request', functionName: 'bench', getRemainingTimeInMillis: () => 10_000 } as unknown as Context;
+
+const times: ChainTimes[] = [];
+for (const [what, bytes] of [['100 bytes', 100], ['10 KB', 10_000]] as const) {
+  const text = 'x'.repeat(bytes);
+  const answer = { data: [{ id: 'acme', text }] };
+  const ours: Handler = toLambda(defineEndpoint({
+    path: '/v2/bench/get',
+    summary: 'Answers always the same',
+    auth: 'apiKey',
+    kind: 'read',
+    input: z.object({ organizationId: Id, text: Text }),
+    output: z.object({ data: z.array(z.object({ id: z.string(), text: z.string() })) }),
+    message: 'Done.',
+    errors: [],
+    uses: {},
+    impact: 'nobody',
+    example: { data: {}, result: {} },
+  }, async () => answer));
+  const bare: Handler = async ({ body = '' }) => {
+    JSON.parse(body);
+    return { statusCode: 200, body: success('Done.', answer) };
+  };
+  const event = eventOf(JSON.stringify({ data: { organizationId: 'acme', text } }), keyHeaders);
+  times.push({ what, ...(await compare(ours, bare, event)) });
+}
+process.send!(times);
+process.disconnect();
+await engine.stop();
+
+/** In batches that take turns, so that what slows the machine slows both; the median of the batches. */
+async function compare(ours: Handler, bare: Handler, event: APIGatewayProxyEventV2): Promise<{ ours: number; bare: number }> {
+  const measured = { ours: [] as number[], bare: [] as number[] };
+  for (let batch = 0; batch < WARM_UP + BATCHES; batch++) {
+    const [oursTook, bareTook] = [await microsecondsPerCall(ours, event), await microsecondsPerCall(bare, event)];
+    if (batch < WARM_UP) continue;
+    measured.ours.push(oursTook);
+    measured.bare.push(bareTook);
+  }
+  return { ours: quantile(measured.ours, 0.5), bare: quantile(measured.bare, 0.5) };
+}
+
+async function microsecondsPerCall(handler: Handler, event: APIGatewayProxyEventV2): Promise<number> {
+  const startedAt = performance.now();
+  for (let i = 0; i < BATCH; i++) await handler(event, context);
+  return ((performance.now() - startedAt) * 1000) / BATCH;
+}

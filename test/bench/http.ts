@@ -1,0 +1,81 @@
+/** A read over HTTP through the whole local system, beside the same read asked of its table engine. */
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { processesWith } from '../../infra/local/processes.ts';
+import { OrganizationEntity } from '../../lib/data/organizations.ts';
+import { startSystem } from '../e2e/system.ts';
+import { printTable, quantile, ratio } from './report.ts';
+
+const REQUESTS = 2_000;
+const WARM_UP = 300;
+const organizationId = 'bench';
+
+const agent = new Agent({ keepAlive: true });
+const system = await startSystem();
+try {
+  const { baseUrl, credentials: { headerPrefix, apiKey, authToken }, dataDir } = system;
+  await system.post('/v2/organizations/add', { organizations: [{ organizationId, organizationName: 'Bench' }] });
+  const headers = { 'content-type': 'application/json', [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken };
+  const ours = call(`${baseUrl}/v2/organizations/get`, headers, { data: { organizationIds: [organizationId] } });
+
+  const engine = await engineOf(dataDir);
+  const { TableNames: [TableName] } = JSON.parse(await call(engine, awsHeaders('ListTables'), {})()) as { TableNames: [string] };
+  const { PK, SK } = OrganizationEntity.key({ tenant: apiKey, organizationId });
+  const theirs = call(engine, awsHeaders('GetItem'), { TableName, Key: { PK: { S: PK }, SK: { S: SK } }, ConsistentRead: true });
+
+  for (const answer of [await ours(), await theirs()]) if (!answer.includes('Bench')) throw new Error(`Not the organization: ${answer}`);
+  const times = { ours: [] as number[], theirs: [] as number[] };
+  // In turns, so that what slows the machine slows both.
+  for (let i = 0; i < WARM_UP + REQUESTS; i++) {
+    const [oursTook, theirsTook] = [await milliseconds(ours), await milliseconds(theirs)];
+    if (i < WARM_UP) continue;
+    times.ours.push(oursTook);
+    times.theirs.push(theirsTook);
+  }
+  printTable(`/v2/organizations/get by id over HTTP, in ms, ${REQUESTS} one after the other; beside GetItem on the engine (no goal)`, ['quantile', 'ours', 'engine', 'ratio'],
+    ([['p50', 0.5], ['p99', 0.99]] as const).map(([name, part]) => {
+      const [own, engines] = [quantile(times.ours, part), quantile(times.theirs, part)];
+      return [name, own.toFixed(2), engines.toFixed(2), ratio(own, engines)];
+    }));
+} finally {
+  agent.destroy();
+  await system.stop();
+}
+
+/** A request that can be sent again and again over a kept connection; gives the body of a successful answer. */
+function call(url: string, headers: Record<string, string>, body: object): () => Promise<string> {
+  const text = JSON.stringify(body);
+  return async () => {
+    const sent = request(url, { method: 'POST', agent, headers: { ...headers, 'content-length': Buffer.byteLength(text) } });
+    sent.end(text);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const answer = (await buffer(response)).toString();
+    if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}: ${answer}`);
+    return answer;
+  };
+}
+
+async function milliseconds(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+/** Where the engine of a system's data listens, which its command line tells. */
+async function engineOf(dataDir: string): Promise<string> {
+  const [engine] = await processesWith('--db-path', `${dataDir}/table.db`);
+  const port = / --port (\d+) /.exec(engine?.command ?? '')?.[1];
+  if (!port) throw new Error('The system runs no engine');
+  return `http://127.0.0.1:${port}`;
+}
+
+/** The engine asks for the form of a signature, and does not check it. */
+function awsHeaders(operation: string): Record<string, string> {
+  return {
+    'content-type': 'application/x-amz-json-1.0',
+    'x-amz-target': `DynamoDB_20120810.${operation}`,
+    'x-amz-date': '20260101T000000Z',
+    authorization: 'AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=0',
+  };
+}
