@@ -44,7 +44,7 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
   ),
   settings: () => {
     const defaults = readSettings(() => undefined);
-    return table(['Setting', 'Default', 'Meaning'], settingNames.map((name) => [code(name), code(defaults[name] ?? 'none'), settingMeaning(name)]));
+    return table(['Setting', 'Default', 'Meaning'], settingNames.map((name) => [code(name), defaults[name] === undefined ? 'none' : code(defaults[name]), settingMeaning(name)]));
   },
 };
 

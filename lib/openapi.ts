@@ -4,6 +4,7 @@ import { errorCatalogue, type ErrorStatus } from './errors.ts';
 import { takesIdempotencyKey } from './http/capabilities.ts';
 import { knownKeysOf } from './schema.ts';
 
+/** A schema as the document writes it: JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 interface Reference {
@@ -14,12 +15,14 @@ interface Content {
   readonly 'application/json': { readonly schema: JsonSchema; readonly example?: unknown };
 }
 
+/** One answer of an operation, or one that several share. */
 export interface DocumentedResponse {
   readonly description: string;
   readonly headers: Readonly<Record<string, Reference>>;
   readonly content: Content;
 }
 
+/** What the document says of one endpoint. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -31,6 +34,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
 }
 
+/** The parts of an OpenAPI document that this service has. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };

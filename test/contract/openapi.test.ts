@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import * as z from 'zod';
+import { projectDir } from '../../infra/build.ts';
+import { defineEndpoint, endpointId, familyOf } from '../../lib/endpoint.ts';
+import { errorCatalogue } from '../../lib/errors.ts';
+import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
+import { type JsonSchema, openApiDocument, possibleErrors } from '../../lib/openapi.ts';
+import { Id, list, OpenObject, optional, withOpenKeys } from '../../lib/schema.ts';
+import { cases, documentedResponse, endpoints, openApi, problems, referred } from './contract.ts';
+
+/** Every object anywhere in a JSON value, with the path to it. */
+function* nodes(value: unknown, path: string[] = []): Generator<[path: string, node: Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [path.join('/'), value as Record<string, unknown>];
+  for (const [key, item] of Object.entries(value)) yield* nodes(item, [...path, key]);
+}
+
+describe('the OpenAPI document', () => {
+  test('has one operation per endpoint, each with a name of its own', () => {
+    expect(Object.keys(openApi.paths)).toEqual(endpoints.map(({ path }) => path).sort());
+    const operations = Object.values(openApi.paths).map(({ post }) => post);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(endpoints.length);
+    expect(openApi.tags.map(({ name }) => name)).toEqual([...new Set(operations.flatMap(({ tags }) => tags))]);
+  });
+
+  test('is the same whatever the order of the registry', () => {
+    const text = (of: typeof endpoints) => JSON.stringify(openApiDocument(of, { serviceName: 'svc', version: '1.0.0' }));
+    expect(text(endpoints.toReversed())).toBe(text(endpoints));
+  });
+
+  test('refers only to what it contains', () => {
+    const references = [...nodes(openApi)].flatMap(([, { $ref }]) => (typeof $ref === 'string' ? [$ref] : []));
+    expect(references.length).toBeGreaterThan(endpoints.length);
+    for (const $ref of references) expect(referred($ref)).toBeDefined();
+  });
+
+  test('leaves no schema empty: a custom one says with .meta({ type }) what it takes', () => {
+    const schemas = [...nodes(openApi.paths)].flatMap(([path, node]) => Object.entries({ ...(node.properties as object), items: node.items }).map(([key, schema]) => [`${path}/${key}`, schema] as const));
+    const empty = schemas.filter(([, schema]) => typeof schema === 'object' && schema !== null && Object.keys(schema).length === 0);
+    expect(empty.map(([path]) => path)).toEqual([]);
+  });
+
+  test('names the credentials by the headers of the service', () => {
+    const { components } = openApiDocument(endpoints, { serviceName: 'acme', version: '1.0.0' });
+    expect(Object.values(components.securitySchemes).map((scheme) => (scheme as { name: string }).name))
+      .toEqual(['x-acme-api-key', 'x-acme-auth-token', 'x-acme-workspace-id', 'x-acme-workspace-auth-token']);
+  });
+
+  test('is what npm run openapi prints, with the settings of cdk.json', () => {
+    const read = (file: string) => JSON.parse(readFileSync(join(projectDir, file), 'utf8'));
+    const printed = execFileSync(process.execPath, ['infra/openapi.ts'], { cwd: projectDir, encoding: 'utf8', maxBuffer: 2 ** 26 });
+    const service = { serviceName: read('cdk.json').context.serviceName, version: read('package.json').version };
+    expect(JSON.parse(printed)).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints, service))));
+  });
+});
+
+describe.each(cases)('the operation of %s', (path, endpoint) => {
+  const operation = openApi.paths[path]!.post;
+
+  test('is called, filed and described as declared', () => {
+    expect(operation).toMatchObject({ operationId: endpointId(path), tags: [familyOf(path)], summary: endpoint.summary });
+  });
+
+  test('asks for both headers of its level', () => {
+    const pairs = { apiKey: [{ apiKey: [], authToken: [] }], workspace: [{ workspaceId: [], workspaceAuthToken: [] }], none: [] };
+    expect(operation.security).toEqual(pairs[endpoint.auth]);
+    for (const scheme of operation.security.flatMap(Object.keys)) expect(openApi.components.securitySchemes).toHaveProperty(scheme);
+  });
+
+  test('takes an Idempotency-Key when it writes under credentials', () => {
+    const names = (operation.parameters ?? []).map(({ $ref }) => referred<{ name: string }>($ref).name);
+    expect(names).toEqual(takesIdempotencyKey(endpoint) ? ['Idempotency-Key'] : []);
+  });
+
+  test('has examples that its own schemas take', () => {
+    const request = operation.requestBody.content['application/json'];
+    const response = documentedResponse(path, 200)!.content['application/json'];
+    expect(problems(request.schema, request.example, 'closed')).toEqual([]);
+    expect(problems(response.schema, response.example, 'closed')).toEqual([]);
+    expect(response.example).toMatchObject({ result: { status: 'success', message: expect.any(String) } });
+  });
+
+  test('has every failure that can happen under its HTTP code, with its meaning', () => {
+    expect(possibleErrors(endpoint)).toEqual(expect.arrayContaining([...endpoint.errors, ...(endpoint.auth === 'none' ? [] : ['PERMISSION_DENIED'])]));
+    for (const status of possibleErrors(endpoint)) {
+      const { http, meaning } = errorCatalogue[status];
+      const response = documentedResponse(path, http)!;
+      const { schema } = response.content['application/json'];
+      expect(problems(schema, { error: { status, message: 'why' } }, 'closed')).toEqual([]);
+      expect(problems(schema, { error: { status: 'UNHEARD_OF', message: 'why' } }, 'closed')).not.toEqual([]);
+      expect(response.description).toContain(`${status}: ${meaning}`);
+    }
+  });
+});
+
+describe('a schema of', () => {
+  const schemaOf = (input: z.ZodType): JsonSchema => {
+    const endpoint = defineEndpoint({
+      path: '/v2/things/add', summary: 'Add things', auth: 'none', kind: 'write', input, output: z.object({}), message: 'Done', errors: [], uses: {},
+      impact: 'nobody can add things', example: { data: {}, result: {} },
+    }, async () => ({}));
+    const { paths } = openApiDocument([endpoint], { serviceName: 'svc', version: '1.0.0' });
+    return paths['/v2/things/add']!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
+  };
+  const id = { type: 'string', minLength: 1, maxLength: 512 };
+
+  test('a list tells its items and its length', () => {
+    expect(schemaOf(list(Id, 30))).toEqual({ type: 'array', minItems: 1, maxItems: 30, items: id });
+  });
+
+  test('an optional field takes null as well', () => {
+    expect(schemaOf(z.object({ one: Id, many: optional(list(Id, 30)) }))).toEqual({
+      type: 'object',
+      properties: { one: id, many: { anyOf: [{ type: 'array', minItems: 1, maxItems: 30, items: id }, { type: 'null' }] } },
+      required: ['one'],
+    });
+  });
+
+  test('an object with keys of the caller\'s own tells the known ones', () => {
+    expect(schemaOf(list(withOpenKeys({ id: Id }), 1))).toMatchObject({ items: { type: 'object', properties: { id }, required: ['id'], additionalProperties: true } });
+    expect(schemaOf(OpenObject)).toEqual({ type: 'object' });
+  });
+
+  test('any value at all says so', () => {
+    expect(schemaOf(z.object({ value: z.unknown() }))).toMatchObject({ properties: { value: { description: 'Any JSON value' } } });
+  });
+});

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { projectDir } from '../../infra/build.ts';
+import { registeredPages } from '../../infra/synthesise.ts';
+import { endpoints } from './contract.ts';
+
+/** Imports a module in a process without an environment; prints what the import read and what it left open. */
+const probe = `
+  const noted = [];
+  const note = (what) => {
+    const [, , , caller = ''] = new Error().stack.split('\\n');
+    // Libraries may look at what they like: Powertools even writes its name into the environment.
+    if (/\\/(lib|functions)\\//.test(caller) && !caller.includes('node_modules')) noted.push(what);
+  };
+  const { now } = Date;
+  Date.now = () => { note('Date.now'); return now(); };
+  process.env = new Proxy({}, { get: (target, name) => { note(name); return target[name]; } });
+  // Whoever looks at these opens them; that is no effect of the module.
+  const { stdout, stderr } = process;
+  const before = process.getActiveResourcesInfo();
+  const module = await import(process.argv[1]);
+  const open = process.getActiveResourcesInfo().slice(before.length);
+  stdout.write(JSON.stringify({ exports: Object.keys(module).length, noted, open }), () => process.exit());
+`;
+
+function effectsOfImporting(file: string): { exports: number; noted: string[]; open: string[] } {
+  return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '--eval', probe, file], { cwd: projectDir, env: {}, encoding: 'utf8' }));
+}
+
+test.each([['functions/index.ts', endpoints.length], ['functions/pages.ts', registeredPages().length]])('importing the registry %s reads no environment and no clock and opens nothing', (file, exports) => {
+  expect(effectsOfImporting(join(projectDir, file))).toEqual({ exports, noted: [], open: [] });
+});
+
+test('a module that does would be found out', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'effects-'));
+  try {
+    mkdirSync(join(folder, 'lib'));
+    const file = join(folder, 'lib', 'eager.mjs');
+    writeFileSync(file, 'export const name = process.env.TABLE_NAME;\nexport const today = Date.now();\nsetInterval(() => {}, 1000);\n');
+    expect(effectsOfImporting(file)).toEqual({ exports: 2, noted: ['TABLE_NAME', 'Date.now'], open: ['Timeout'] });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
