@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException, DynamoDBClient, type TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand, DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand,
@@ -154,11 +155,11 @@ export class Table {
     if (!first) return 'done';
     try {
       if (ops.length > 1) await this.#client.send(new TransactWriteCommand({ TransactItems: ops.map((op) => this.#transactItem(op)) }));
-      else if ('put' in first) await this.#client.send(new PutCommand({ TableName: this.#name, Item: first.put, ...conditionInput(first.condition) }));
+      else if ('put' in first) await this.#client.send(new PutCommand({ TableName: this.#name, Item: first.put, ...conditionInput(first.condition), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }));
       else await this.#client.send(new DeleteCommand({ TableName: this.#name, Key: { ...first.remove }, ...conditionInput(first.condition) }));
       return 'done';
     } catch (error) {
-      return { conflicts: conflictsOf(error) };
+      return isOwnRepetition(first, error) ? 'done' : { conflicts: conflictsOf(error) };
     }
   }
 
@@ -249,6 +250,14 @@ function conditionInput(condition: Condition | undefined) {
 
 function errorName(error: unknown): string {
   return (error as { name?: string }).name ?? '';
+}
+
+/**
+ * Whether an insertion meets its own item: the SDK repeats a call whose answer was lost, and the repetition finds what the
+ * first one wrote. (A transaction has a token for that; a replacement is decided anew, as two writers may want the same.)
+ */
+function isOwnRepetition(op: WriteOp, error: unknown): boolean {
+  return 'put' in op && op.condition === ABSENT && error instanceof ConditionalCheckFailedException && error.Item !== undefined && isDeepStrictEqual(unmarshall(error.Item), op.put);
 }
 
 /** Which operations met a condition that did not hold or another transaction; anything else that went wrong is thrown on. */

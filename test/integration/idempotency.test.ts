@@ -253,7 +253,7 @@ describe('the record', () => {
     expect(runs).toBe(2);
   });
 
-  test('design 4: two calls cost two writes: the claim and the answer, and the claim that fails', async () => {
+  test('design 4: giving the stored answer changes nothing in the record', async () => {
     await once();
     const before = (await item())!;
     await once();

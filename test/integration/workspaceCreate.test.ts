@@ -67,6 +67,12 @@ describe('what a new workspace is', () => {
     expect(key?.expiresAt).toBeLessThanOrEqual(Date.now() + 14 * DAY);
   });
 
+  test('design 3: the days of grace are a setting', async () => {
+    const { body } = await post(creating({ UNVERIFIED_GRACE_DAYS: '3' }), {}, { ownerEmail: someone() });
+    const key = await storedItem(engine, ApiKeyEntity.key({ apiKey: Object.keys(body.result.data.apiKeyList)[0]! }));
+    expect(key?.expiresAt - key?.createdAt).toBe(3 * DAY);
+  });
+
   test('facts C1: workspace/get shows the same without the token', async () => {
     const created = (await post(handler, {}, { ownerEmail: someone() })).body.result.data;
     const { authToken, ...same } = created;
@@ -120,6 +126,22 @@ describe('what is refused', () => {
     expect(answers.filter(({ body }) => body.error?.status === 'ALREADY_EXISTS')).toHaveLength(19);
     const owner = await storedItem(engine, OwnerEmailEntity.key({ email: ownerEmail }));
     expect(owner?.workspaceId).toBe(created[0]?.body.result.data.id);
+  });
+
+  test('design 5: a transaction in the way is no other workspace: creation is tried again, three times at most', async () => {
+    const write = jest.spyOn(openTable(environment(process.env)), 'write');
+    try {
+      write.mockResolvedValueOnce({ conflicts: [1] }).mockResolvedValueOnce({ conflicts: [1] });
+      expect((await post(handler, {}, { ownerEmail: someone() })).status).toBe(200);
+      expect(write).toHaveBeenCalledTimes(3);
+      write.mockClear().mockResolvedValue({ conflicts: [1] });
+      const { status, body } = await post(handler, {}, { ownerEmail: someone() });
+      expect(status).toBe(409);
+      expect(body.error.status).toBe('ABORTED');
+      expect(write).toHaveBeenCalledTimes(3);
+    } finally {
+      write.mockRestore();
+    }
   });
 
   test('design 3: closed creation is FAILED_PRECONDITION and counts nothing', async () => {

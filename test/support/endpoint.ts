@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import { defineEndpoint, type Log } from '../../lib/endpoint.ts';
+import { toLambda } from '../../lib/http/lambda.ts';
+import type { Handler } from '../../lib/http/stack.ts';
+
+export interface TestCall {
+  readonly input: any;
+  readonly log: Log;
+}
+
+interface Options {
+  readonly input?: z.ZodType;
+  readonly body?: 'required' | 'optional';
+  readonly narrowBy?: string;
+  /** What the endpoint does; it gives its input when left out. */
+  readonly run?: (call: TestCall) => Promise<unknown>;
+}
+
+/** The handler of a public endpoint that uses nothing, for tests of what all endpoints share. */
+export function testHandler({ input = z.record(z.string(), z.unknown()), body = 'required', narrowBy, run }: Options = {}): Handler {
+  const declaration = {
+    path: '/v2/tests/echo',
+    summary: 'Give back what was sent',
+    auth: 'none',
+    kind: 'read',
+    input,
+    body,
+    output: z.looseObject({}),
+    message: 'Echoed.',
+    errors: [],
+    uses: {},
+    impact: 'nobody can test',
+    example: { data: {}, result: { data: {} } },
+    ...(narrowBy && { narrowBy: narrowBy as never }),
+  } as const;
+  const endpoint = defineEndpoint(declaration, async ({ input: parsed, log }) => (run ? (await run({ input: parsed, log })) as Record<string, unknown> : { data: parsed }));
+  return toLambda(endpoint, { SERVICE_NAME: 'svc' });
+}
