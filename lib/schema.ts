@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isLongerThan } from './bytes.ts';
 import { dict } from './dict.ts';
 import { resourceTypes } from './domain/access.ts';
 
@@ -22,7 +23,7 @@ export const limits = {
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
 function bytesAtMost(limit: number) {
-  return z.refine<string>((text) => Buffer.byteLength(text) <= limit, { error: `must be at most ${limit} bytes of UTF-8` });
+  return z.refine<string>((text) => !isLongerThan(text, limit), { error: `must be at most ${limit} bytes of UTF-8` });
 }
 
 const wellFormed = z.refine<string>((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../capability.ts';
-import { type AccessType, accessTypes, defaultAccessType } from '../domain/access.ts';
+import { type AccessType, accessTypes } from '../domain/access.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { defineEntity, type Stored } from './entity.ts';
@@ -71,15 +71,16 @@ export class DocumentReader {
   }
 
   /** A page of an organization's documents, by id. */
-  async list(place: Place, options: { limit: number; after?: string | undefined }): Promise<Page<Document>> {
-    return this.table.query(DocumentEntity, place, options);
+  async list(place: Place, options: { limit: number; after?: string | undefined }): Promise<Page<PlacedDocument>> {
+    const page = await this.table.query(DocumentEntity, place, options);
+    return { values: (await this.placed(place, page.values)).filter((document) => document !== undefined), next: page.next };
   }
 
   /** A page of the documents that lie directly in a folder, by id. */
-  async listInFolder(place: Place, folder: Folder, options: { limit: number; after?: string | undefined }): Promise<Page<Document>> {
+  async listInFolder(place: Place, folder: Stored<Folder>, options: { limit: number; after?: string | undefined }): Promise<Page<PlacedDocument>> {
     const entries = await this.table.query(FolderEntryEntity, { ...place, folder: folder.internalId }, { ...options, prefix: ['document'] });
     const documents = await this.named(place, entries.values.map(({ id }) => id));
-    return { values: documents.filter((document) => document?.folder?.internalId === folder.internalId) as Stored<Document>[], next: entries.next };
+    return { values: documents.flatMap((document) => (document?.folder?.internalId === folder.internalId ? [{ ...document, folder }] : [])), next: entries.next };
   }
 
   /**
@@ -98,8 +99,11 @@ export class DocumentReader {
 }
 
 export class DocumentWriter extends DocumentReader {
-  /** Creates documents, in a folder when one is given; one that exists is left as it is and fails alone. Ids are distinct. */
-  async add(place: Place, documents: readonly NewDocument[], folder: Folder | undefined, now: number): Promise<Added[]> {
+  /**
+   * Creates documents with an access type of their own, in a folder when one is given; one that exists is left as it is and
+   * fails alone. Ids are distinct.
+   */
+  async add(place: Place, documents: readonly NewDocument[], { accessType, folder }: { accessType: AccessType; folder?: Folder | undefined }, now: number): Promise<Added[]> {
     return writeEach<NewDocument, Stored<Document> | undefined, Added>({
       table: this.table,
       items: documents,
@@ -109,7 +113,7 @@ export class DocumentWriter extends DocumentReader {
         const internalId = newId('doc', now);
         const { documentId, documentName, metadata } = item;
         const lies = folder && { folderId: folder.folderId, internalId: folder.internalId };
-        const document: Document = { documentId, internalId, documentName, metadata, accessType: defaultAccessType, folder: lies, disabled: false, createdAt: now, lastUpdated: now };
+        const document: Document = { documentId, internalId, documentName, metadata, accessType, folder: lies, disabled: false, createdAt: now, lastUpdated: now };
         const entry = lies && insert(FolderEntryEntity, { ...place, folder: lies.internalId, kind: 'document', id: documentId, internalId });
         return {
           result: { success: true, id: internalId, message: 'Added Successfully' },
@@ -120,9 +124,9 @@ export class DocumentWriter extends DocumentReader {
     });
   }
 
-  /** The document under the customer's id, created when it is missing and `create` says so; else NOT_FOUND. */
-  async ensure(place: Place, documentId: string, create: boolean, now: number): Promise<Document> {
-    if (create) await this.add(place, [{ documentId }], undefined, now);
+  /** The document under the customer's id, created when it is missing and `create` says what with; else NOT_FOUND. */
+  async ensure(place: Place, documentId: string, create: { accessType: AccessType } | undefined, now: number): Promise<Document> {
+    if (create) await this.add(place, [{ documentId }], create, now);
     return this.require(place, documentId);
   }
 

@@ -131,8 +131,11 @@ export class UserReader {
 
   /** Those of the users that are in the contact list of a resource. */
   async contactsNamed(place: Place, resource: Resource, userIds: readonly string[]): Promise<ListedUser[]> {
-    const contacts = await this.table.getMany(ContactEntity, userIds.map((userId) => ({ ...place, resource: resource.internalId, userId })));
-    return this.#profiles(place, contacts.filter((contact) => contact !== undefined));
+    const [contacts, users] = await Promise.all([
+      this.table.getMany(ContactEntity, userIds.map((userId) => ({ ...place, resource: resource.internalId, userId }))),
+      this.known(place.tenant, userIds),
+    ]);
+    return users.filter((user, index) => user !== undefined && contacts[index] !== undefined) as Stored<User>[];
   }
 
   async #profiles(place: Place, contacts: readonly Stored<{ userId: string; addedAt: number }>[]): Promise<Stored<ListedUser>[]> {
@@ -167,14 +170,18 @@ export class UserWriter extends UserReader {
   }
 
   /**
-   * Grants a user several resources, over what was granted before; makes the user known first. Written in transactions
+   * Grants a user several resources, over what was granted before; makes the user known as well. Written in transactions
    * of at most 30: a retry after a failure half-way writes the same.
    */
   async grant(tenant: string, userId: string, grants: readonly GrantOn[], now: number): Promise<void> {
+    const ops = distinctOn(grants).map(({ place, resource, accessFields, ...grant }) =>
+      upsert(GrantEntity, { ...place, ...resource, userId, ...grant, accessFields: accessFields && [...accessFields] }));
+    await Promise.all([this.#makeKnown(tenant, userId, now), this.#inTransactions(ops)]);
+  }
+
+  async #makeKnown(tenant: string, userId: string, now: number): Promise<void> {
     const [user] = await this.known(tenant, [userId]);
     if (!user) await this.table.write([insert(UserEntity, { tenant, userId, ...newProfile(now) })]);
-    await this.#inTransactions(distinctOn(grants).map(({ place, resource, accessFields, ...grant }) =>
-      upsert(GrantEntity, { ...place, ...resource, userId, ...grant, accessFields: accessFields && [...accessFields] })));
   }
 
   /** Takes back what a user was granted on the resources; what was not granted stays that way. */

@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { isLongerThan } from '../bytes.ts';
 import { type ApiError, errorCatalogue, invalid } from '../errors.ts';
 
 /** The largest body in bytes; what the platform refuses above 6 MB never reaches a function. */
@@ -9,8 +10,8 @@ export const ANSWER_BYTES = 5_000_000;
 /** The body's text; INVALID_ARGUMENT when it is larger than 5.5 MB or not UTF-8. */
 export function bodyText(event: APIGatewayProxyEventV2): string {
   const { body = '', isBase64Encoded } = event;
-  const bytes = isBase64Encoded ? Math.floor((body.length * 3) / 4) : Buffer.byteLength(body);
-  if (bytes > BODY_BYTES) throw invalid({ path: [], code: 'too_big', message: `The request body must not be larger than ${BODY_BYTES} bytes` });
+  const tooLong = isBase64Encoded ? Math.floor((body.length * 3) / 4) > BODY_BYTES : isLongerThan(body, BODY_BYTES);
+  if (tooLong) throw invalid({ path: [], code: 'too_big', message: `The request body must not be larger than ${BODY_BYTES} bytes` });
   if (!isBase64Encoded) return body;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body, 'base64'));

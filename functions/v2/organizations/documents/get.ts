@@ -49,26 +49,26 @@ export const endpoint = defineEndpoint({
   const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
   if (input.documentIds) {
     const documents = await deps.documents.placed(place, await deps.documents.named(place, distinct(input.documentIds)));
-    const wanted = documents.filter((document) => input.folderId === undefined || document?.folder?.folderId === input.folderId);
-    return { data: shown(wanted), pageToken: null };
+    const wanted = documents.filter((document) => document !== undefined).filter(({ folder }) => input.folderId === undefined || folder?.folderId === input.folderId);
+    return { data: wanted.map(shown), pageToken: null };
   }
   const pages = paging(caller, [path, place.organization, input.folderId ?? ''], input, now);
   const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
   const page = input.folderId === undefined
     ? await deps.documents.list(place, options)
     : await deps.documents.listInFolder(place, await deps.folders.require(place, input.folderId), options);
-  return { data: shown(await deps.documents.placed(place, page.values)), pageToken: pages.next(page.next) };
+  return { data: page.values.map(shown), pageToken: pages.next(page.next) };
 });
 
-function shown(documents: readonly (PlacedDocument | undefined)[]): z.output<typeof ShownDocument>[] {
-  return documents.filter((document) => document !== undefined).map(({ documentId, documentName, disabled, accessType, folder, metadata }) => ({
+function shown({ documentId, documentName, disabled, accessType, folder, metadata }: PlacedDocument): z.output<typeof ShownDocument> {
+  return {
     id: documentId,
     documentName,
     disabled,
     accessType: folder?.accessType ?? accessType,
     folderId: folder?.folderId,
     metadata: metadata === undefined ? undefined : (JSON.parse(metadata) as Record<string, unknown>),
-  }));
+  };
 }
 
 export const handler = toLambda(endpoint);
