@@ -1,3 +1,5 @@
+import { Aws } from 'aws-cdk-lib';
+import type { CfnApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { EnvironmentName, ResourceName } from '../lib/capability.ts';
@@ -5,13 +7,19 @@ import type { Settings } from './settings.ts';
 
 /** The resources that functions share. */
 export interface SharedResources {
+  readonly api: CfnApi;
   readonly table: CfnTable;
   readonly secrets: Readonly<Record<'masterKey' | 'signingKey', CfnSecret>>;
 }
 
 /** Where the value of each environment variable comes from: an attribute of a resource, or a setting. */
-export function environmentValues({ table, secrets }: SharedResources, settings: Settings): Record<EnvironmentName, string> {
+export function environmentValues({ api, table, secrets }: SharedResources, settings: Settings): Record<EnvironmentName, string> {
   return {
+    EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(settings.emailStatusPerMinutePerAddress),
+    EMAIL_STATUS_PER_MINUTE_PER_EMAIL: String(settings.emailStatusPerMinutePerEmail),
+    LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(settings.loginLinksPerHourPerEmail),
+    MAIL_FROM: settings.mailFrom ?? '',
+    PUBLIC_URL: api.attrApiEndpoint,
     SERVICE_NAME: settings.serviceName,
     TABLE_NAME: table.ref,
     MASTER_KEY_SECRET_ARN: secrets.masterKey.ref,
@@ -22,9 +30,12 @@ export function environmentValues({ table, secrets }: SharedResources, settings:
   };
 }
 
-/** The one ARN that a grant on each resource names. */
-export function resourceArns({ table, secrets }: SharedResources): Record<ResourceName, string> {
+/** The one ARN that a grant on each resource names; none for what this deployment does not have. */
+export type ResourceArns = Readonly<Record<ResourceName, string | undefined>>;
+
+export function resourceArns({ table, secrets }: SharedResources, { mailFrom, mailIdentity = domainOf(mailFrom) }: Settings): ResourceArns {
   return {
+    'mail/identity': mailFrom === undefined ? undefined : `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/${mailIdentity}`,
     table: table.attrArn,
     'index/gsi1': `${table.attrArn}/index/gsi1`,
     'index/gsi2': `${table.attrArn}/index/gsi2`,
@@ -35,7 +46,14 @@ export function resourceArns({ table, secrets }: SharedResources): Record<Resour
   };
 }
 
+/** The IAM names of services, by the kind of resource. */
+const services: Readonly<Record<string, string>> = { table: 'dynamodb', index: 'dynamodb', secret: 'secretsmanager', mail: 'ses' };
+
 /** The IAM name of an action: grants leave out the service, which the resource tells. */
 export function iamAction(resource: ResourceName, action: string): string {
-  return `${resource.startsWith('secret/') ? 'secretsmanager' : 'dynamodb'}:${action}`;
+  return `${services[resource.split('/')[0]!]}:${action}`;
+}
+
+function domainOf(address = ''): string {
+  return address.slice(address.lastIndexOf('@') + 1);
 }

@@ -2,22 +2,24 @@ import { type CfnStack, NestedStack, Stack } from 'aws-cdk-lib';
 import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { type EnvironmentName, mergeGrants, type ResourceName } from '../lib/capability.ts';
-import { endpointId, type Endpoint } from '../lib/endpoint.ts';
+import { type EnvironmentName, mergeGrants } from '../lib/capability.ts';
+import { endpointId } from '../lib/endpoint.ts';
 import { capabilitiesOf } from '../lib/http/capabilities.ts';
+import { type Routed, routeKey } from '../lib/page.ts';
 import { FAULTS_QUERY } from './alarmText.ts';
 import { ApiFunction, createInvoker } from './apiFunction.ts';
-import { iamAction } from './environment.ts';
+import { iamAction, type ResourceArns } from './environment.ts';
 import { functionName, pascal } from './names.ts';
 
 export interface FamilyProps {
   /** As `familyOf` gives it: `v2/auth`. */
   readonly family: string;
-  readonly endpoints: readonly Endpoint[];
+  /** The endpoints and pages whose paths are beneath it. */
+  readonly endpoints: readonly Routed[];
   readonly code: (id: string) => Code;
   readonly apiId: string;
   readonly environment: Readonly<Record<EnvironmentName, string>>;
-  readonly arns: Readonly<Record<ResourceName, string>>;
+  readonly arns: ResourceArns;
   readonly logRetentionDays: number;
 }
 
@@ -33,7 +35,7 @@ const QUERIED_LOG_GROUPS = 50;
 /** The stack of one API family, chosen by the path: its functions with their log groups, roles, integrations and routes. */
 export class FamilyStack extends NestedStack {
   readonly family: string;
-  readonly functions: readonly { readonly endpoint: Endpoint; readonly function: Function }[];
+  readonly functions: readonly { readonly endpoint: Routed; readonly function: Function }[];
   /** The logical id of this stack in the root's template. */
   readonly stackResource: string;
 
@@ -50,7 +52,7 @@ export class FamilyStack extends NestedStack {
 
     const functions = props.endpoints.map((endpoint) => ({ endpoint, ...this.#createFunction(endpoint, props) }));
     const invoker = createInvoker(this, functions.map((made) => made.function));
-    for (const { endpoint, construct } of functions) construct.addRoute(props.apiId, `POST ${endpoint.path}`, invoker);
+    for (const { endpoint, construct } of functions) construct.addRoute(props.apiId, routeKey(endpoint), invoker);
     this.functions = functions;
     new CfnQueryDefinition(this, 'FamilyFaults', {
       name: `${Stack.of(scope).stackName}/faults of ${pascal(props.family)}`,
@@ -59,15 +61,18 @@ export class FamilyStack extends NestedStack {
     });
   }
 
-  #createFunction(endpoint: Endpoint, props: FamilyProps) {
+  #createFunction(endpoint: Routed, props: FamilyProps) {
     const capabilities = capabilitiesOf(endpoint);
     const names = [...new Set(capabilities.flatMap(({ env }) => env))].sort();
     const construct = new ApiFunction(this, functionName(endpoint.path), {
-      description: `POST ${endpoint.path}: ${endpoint.summary}`,
+      description: `${routeKey(endpoint)}: ${endpoint.summary}`,
       code: props.code(endpointId(endpoint.path)),
       environment: Object.fromEntries(names.map((name) => [name, props.environment[name]])),
       statements: mergeGrants(capabilities.flatMap(({ grants }) => grants))
-        .map(({ resource, actions }) => ({ actions: actions.map((action) => iamAction(resource, action)), resource: props.arns[resource] })),
+        .flatMap(({ resource, actions }) => {
+          const arn = props.arns[resource];
+          return arn === undefined ? [] : [{ actions: actions.map((action) => iamAction(resource, action)), resource: arn }];
+        }),
       logRetentionDays: props.logRetentionDays,
       ...(endpoint.memoryMb !== undefined && { memoryMb: endpoint.memoryMb }),
       ...(endpoint.timeoutSeconds !== undefined && { timeoutSeconds: endpoint.timeoutSeconds }),

@@ -11,6 +11,11 @@ function numeric<T extends z.ZodType>(schema: T) {
 /** `-c name=` clears a setting for one run. */
 const orNothing = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
 
+/** How many calls a limit lets through. */
+function callsPerWindow(byDefault: number) {
+  return numeric(z.int('must be a whole number').min(1, 'must be at least 1').max(100_000, 'must be at most 100000')).default(byDefault);
+}
+
 const schema = z.object({
   serviceName: z.string().regex(/^[a-z][a-z0-9-]{0,29}$/, 'must be 1 to 30 lower-case letters, digits and hyphens, and start with a letter').default('svc')
     .describe('The service\'s own name in the names of its request headers (`x-<serviceName>-api-key`) and in its metrics.'),
@@ -22,8 +27,18 @@ const schema = z.object({
     .describe('For how many days the API keys of an owner work whose e-mail address is not verified.'),
   workspaceCreation: z.enum(['closed', 'open'], 'must be "closed" or "open"').default('closed')
     .describe('`open`: anyone may create a workspace over HTTP. `closed`: only the operator, with AWS credentials.'),
-  workspaceCreationPerMinute: numeric(z.int('must be a whole number').min(1, 'must be at least 1').max(100_000, 'must be at most 100000')).default(60)
+  workspaceCreationPerMinute: callsPerWindow(60)
     .describe('How many workspaces one source address may create in a minute while creation is open.'),
+  mailFrom: orNothing(z.email('must be an e-mail address'))
+    .describe('The address that mail comes from, of an identity that is verified in Amazon SES. Without it no mail is sent, and `/v2/workspace/email/send-login-link` says so.'),
+  mailIdentity: orNothing(z.string().regex(/^[A-Za-z0-9._%+@-]{1,320}$/, 'must be a domain or an e-mail address'))
+    .describe('The SES identity that `mailFrom` belongs to, where it is not the domain of that address: the address itself, or a parent domain.'),
+  emailStatusPerMinutePerAddress: callsPerWindow(60)
+    .describe('How often one source address may ask for the status of e-mail addresses in a minute, and as often for login links.'),
+  emailStatusPerMinutePerEmail: callsPerWindow(10)
+    .describe('How often the status of one e-mail address may be asked for in a minute.'),
+  loginLinksPerHourPerEmail: callsPerWindow(10)
+    .describe('How many login links may be asked for one e-mail address in an hour.'),
 });
 
 /** What an operator may choose, in the `context` of cdk.json or with `-c name=value`. */

@@ -1,6 +1,7 @@
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
-import { familyOf, type Endpoint } from '../lib/endpoint.ts';
+import { familyOf } from '../lib/endpoint.ts';
+import type { Routed } from '../lib/page.ts';
 import { ApiFunction, createInvoker } from './apiFunction.ts';
 import { DEFAULT_FUNCTION } from './build.ts';
 import { environmentValues, resourceArns } from './environment.ts';
@@ -12,7 +13,8 @@ import type { Settings } from './settings.ts';
 import { createTable } from './table.ts';
 
 export interface BackendProps {
-  readonly endpoints: readonly Endpoint[];
+  /** The endpoints and the pages. */
+  readonly endpoints: readonly Routed[];
   /** What to upload for a function, by its id. */
   readonly code: (id: string) => Code;
   readonly settings: Settings;
@@ -24,7 +26,10 @@ export class Backend extends Stack {
 
   constructor(scope: App, id: string, { endpoints, code, settings }: BackendProps) {
     super(scope, id, { description: 'Collaboration backend: HTTP API, functions and table' });
+    const { logRetentionDays } = settings;
+    const api = createHttpApi(this, this.stackName, logRetentionDays);
     const shared = {
+      api,
       table: createTable(this),
       secrets: {
         masterKey: createKey(this, 'MasterKey', 'Seals what customers entrust to the service'),
@@ -32,9 +37,7 @@ export class Backend extends Stack {
       },
     };
     const environment = environmentValues(shared, settings);
-    const arns = resourceArns(shared);
-    const { logRetentionDays } = settings;
-    const api = createHttpApi(this, this.stackName, logRetentionDays);
+    const arns = resourceArns(shared, settings);
 
     const unmatched = new ApiFunction(this, 'Unmatched', {
       description: 'Answers unknown paths and wrong methods',

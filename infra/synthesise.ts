@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import * as registry from '../functions/index.ts';
+import * as pages from '../functions/pages.ts';
 import type { Endpoint } from '../lib/endpoint.ts';
+import type { Page, Routed } from '../lib/page.ts';
 import { type Built, buildFunctions, entriesOf, projectDir } from './build.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { Backend } from './stack.ts';
@@ -17,8 +19,18 @@ export function registeredEndpoints(): readonly Endpoint[] {
   return Object.values(registry as Record<string, Endpoint>);
 }
 
+/** Every page of its registry. */
+export function registeredPages(): readonly Page[] {
+  return Object.values(pages as Record<string, Page>);
+}
+
+/** Everything that a function of its own answers. */
+export function registeredRoutes(): readonly Routed[] {
+  return [...registeredEndpoints(), ...registeredPages()];
+}
+
 /** Puts the system into an app; the settings come from the app's context. */
-export function addBackend(app: App, built: Built, endpoints = registeredEndpoints()): Backend {
+export function addBackend(app: App, built: Built, endpoints = registeredRoutes()): Backend {
   return new Backend(app, STACK, {
     endpoints,
     code: (id) => Code.fromAsset(built.folder(id)),
@@ -33,7 +45,7 @@ export function addBackend(app: App, built: Built, endpoints = registeredEndpoin
 export async function synthesise(options: { outdir: string; settings?: Partial<Settings> }): Promise<{ assemblyDir: string }> {
   const bundles = await mkdtemp(join(tmpdir(), 'functions-'));
   try {
-    const endpoints = registeredEndpoints();
+    const endpoints = registeredRoutes();
     const built = await buildFunctions({ entries: entriesOf(endpoints), outdir: bundles });
     const { context } = JSON.parse(await readFile(join(projectDir, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
     const app = new App({

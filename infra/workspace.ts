@@ -1,26 +1,43 @@
-/** The operator's command, `npm run workspace`: creates workspaces with the operator's own AWS credentials. */
+/** The operator's command, `npm run workspace`: creates workspaces and says what is offered to an API key, with the operator's own AWS credentials. */
 import { parseArgs } from 'node:util';
 import type * as z from 'zod';
 import { type Environment, environment } from '../lib/capability.ts';
+import { ConfigStore } from '../lib/data/configs.ts';
+import { ApiKeyEntity } from '../lib/data/credentials.ts';
+import { openTable } from '../lib/data/table.ts';
+import { FeaturesEntity } from '../lib/data/webhooks/features.ts';
 import { createWorkspaces } from '../lib/data/workspaces.ts';
 import { OwnerEmail, ShortName } from '../lib/domain/workspaces.ts';
 
 const USAGE = `Usage: npm run workspace -- create <email> [--name <name>] [--stack <stack>]
+       npm run workspace -- advanced-webhooks <apiKey> off|on [--stack <stack>]
 
-Creates a workspace for an owner that you vouch for: the address counts as verified and the API keys never expire.
-Prints the workspace's credentials as JSON; the workspace auth token is shown this once.
+create makes a workspace for an owner that you vouch for: the address counts as verified and the API keys never
+expire. Prints the workspace's credentials as JSON; the workspace auth token is shown this once.
+
+advanced-webhooks says whether an API key may use advanced webhooks; every new one may. Turning them off keeps what
+is configured.
 
   --name   the owner's name; the e-mail address when left out
-  --stack  the CloudFormation stack to create it in, CollaborationBackend when left out; not needed where
-           TABLE_NAME, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN and SERVICE_NAME are set`;
+  --stack  the CloudFormation stack, CollaborationBackend when left out; not needed where TABLE_NAME and, to create,
+           MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN and SERVICE_NAME are set`;
 
-/** The environment variables that creating a workspace needs, and the outputs of the stack that have their values. */
+/** The environment variables that commands need, and the outputs of the stack that have their values. */
 const outputNames = {
   TABLE_NAME: 'TableName',
   MASTER_KEY_SECRET_ARN: 'MasterKeySecretArn',
   SIGNING_KEY_SECRET_ARN: 'SigningKeySecretArn',
   SERVICE_NAME: 'ServiceName',
 } as const;
+type Variable = keyof typeof outputNames;
+
+/** What the operator asked for. */
+interface Command {
+  readonly stack: string;
+  readonly needs: readonly Variable[];
+  /** Gives what is printed. */
+  carryOut(env: Environment): Promise<object>;
+}
 
 export interface WorkspaceCredentials {
   readonly workspaceId: string;
@@ -41,22 +58,56 @@ export async function createVerifiedWorkspace(options: { email: string; name?: s
   return { workspaceId: workspace.workspaceId, workspaceAuthToken, apiKey: apiKey.apiKey, authToken };
 }
 
-/** Carries out the command and gives what it prints; throws an error whose message is for the operator. */
-export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<string> {
-  const { email, name, stack } = readArguments(args);
-  const env = environment(await withStackOutputs(source, stack));
-  const created = await createVerifiedWorkspace({ email, name, env, now: Date.now() });
-  if (created === 'exists') throw new Error(`A workspace already exists for ${email}.`);
-  return JSON.stringify(created, null, 2);
+/**
+ * Says whether advanced webhooks are available to an API key (spec 4.6). While they are not, each operation of theirs fails;
+ * what was configured stays as it is. `unknown` when there is no such key.
+ */
+export async function offerAdvancedWebhooks(options: { apiKey: string; offered: boolean; env: Environment }): Promise<'done' | 'unknown'> {
+  const table = openTable(options.env);
+  if (!(await table.get(ApiKeyEntity, options))) return 'unknown';
+  await new ConfigStore(table, FeaturesEntity).update(options.apiKey, (stored) => ({ ...stored, advancedWebhooks: options.offered }));
+  return 'done';
 }
 
-function readArguments(args: string[]) {
-  const { positionals: [command, email, ...rest], values } = parsedArguments(args);
-  if (command !== 'create' || email === undefined || rest.length > 0) throw new Error(USAGE);
+/** Carries out the command and gives what it prints; throws an error whose message is for the operator. */
+export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<string> {
+  const { stack, needs, carryOut } = readArguments(args);
+  const env = environment(await withStackOutputs(source, stack, needs));
+  return JSON.stringify(await carryOut(env), null, 2);
+}
+
+function readArguments(args: string[]): Command {
+  const { positionals: [command, ...subjects], values } = parsedArguments(args);
+  const [subject, state] = subjects;
+  if (command === 'create' && subject !== undefined && subjects.length === 1) return creation(subject, values);
+  if (command === 'advanced-webhooks' && subject !== undefined && (state === 'on' || state === 'off') && subjects.length === 2 && values.name === undefined) {
+    return offer(subject, state === 'on', values);
+  }
+  throw new Error(USAGE);
+}
+
+function creation(address: string, { name: given, stack }: { name?: string; stack: string }): Command {
+  const email = checked(OwnerEmail, address, 'The e-mail address');
+  const name = given === undefined ? undefined : checked(ShortName, given, '--name');
   return {
-    email: checked(OwnerEmail, email, 'The e-mail address'),
-    name: values.name === undefined ? undefined : checked(ShortName, values.name, '--name'),
-    stack: values.stack,
+    stack,
+    needs: ['TABLE_NAME', 'MASTER_KEY_SECRET_ARN', 'SIGNING_KEY_SECRET_ARN', 'SERVICE_NAME'],
+    async carryOut(env) {
+      const created = await createVerifiedWorkspace({ email, name, env, now: Date.now() });
+      if (created === 'exists') throw new Error(`A workspace already exists for ${email}.`);
+      return created;
+    },
+  };
+}
+
+function offer(apiKey: string, offered: boolean, { stack }: { stack: string }): Command {
+  return {
+    stack,
+    needs: ['TABLE_NAME'],
+    async carryOut(env) {
+      if ((await offerAdvancedWebhooks({ apiKey, offered, env })) === 'unknown') throw new Error(`There is no API key ${apiKey}.`);
+      return { apiKey, advancedWebhooks: offered ? 'on' : 'off' };
+    },
   };
 }
 
@@ -75,11 +126,12 @@ function checked(schema: z.ZodType<string>, value: string, what: string): string
 }
 
 /** The environment variables; those that are not set have their values from the stack's outputs. */
-async function withStackOutputs(source: NodeJS.ProcessEnv, stack: string): Promise<NodeJS.ProcessEnv> {
-  const missing = Object.entries(outputNames).filter(([name]) => !source[name]);
+async function withStackOutputs(source: NodeJS.ProcessEnv, stack: string, needs: readonly Variable[]): Promise<NodeJS.ProcessEnv> {
+  const missing = needs.filter((name) => !source[name]);
   if (missing.length === 0) return source;
   const outputs = await stackOutputs(stack);
-  const found = missing.map(([name, output]) => {
+  const found = missing.map((name) => {
+    const output = outputNames[name];
     const value = outputs.get(output);
     if (!value) throw new Error(`The stack ${stack} has no output ${output}, and ${name} is not set.`);
     return [name, value] as const;

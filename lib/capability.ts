@@ -11,7 +11,8 @@ export type IndexName = (typeof indexNames)[number];
 export type Grant =
   | { resource: 'table'; actions: readonly TableAction[] }
   | { resource: `index/${IndexName}`; actions: readonly 'Query'[] }
-  | { resource: SecretName; actions: readonly 'GetSecretValue'[] };
+  | { resource: SecretName; actions: readonly 'GetSecretValue'[] }
+  | { resource: 'mail/identity'; actions: readonly 'SendEmail'[] };
 
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'ConditionCheckItem';
 export type SecretName = 'secret/masterKey' | 'secret/signingKey';
@@ -19,6 +20,11 @@ export type ResourceName = Grant['resource'];
 
 /** The environment variables that the stack can give to a function; `infra/environment.ts` says where each value comes from. */
 export type EnvironmentName =
+  | 'EMAIL_STATUS_PER_MINUTE_PER_ADDRESS'
+  | 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'
+  | 'LOGIN_LINKS_PER_HOUR_PER_EMAIL'
+  | 'MAIL_FROM'
+  | 'PUBLIC_URL'
   | 'SERVICE_NAME'
   | 'TABLE_NAME'
   | 'MASTER_KEY_SECRET_ARN'
@@ -36,10 +42,24 @@ export interface Capability<T> {
   open(env: Environment): T;
 }
 
+/**
+ * A capability that builds on others and may do what they may. Call it as pure: esbuild keeps the parts of a capability
+ * that is spread into another in every bundle, whether it is used or not.
+ */
+export function building<T>(on: readonly Capability<unknown>[], own: Capability<T>): Capability<T> {
+  return { ...own, grants: [...own.grants, ...on.flatMap(({ grants }) => grants)], env: [...own.env, ...on.flatMap(({ env }) => env)] };
+}
+
 export type Uses = Readonly<Record<string, Capability<unknown>>>;
 
 /** The opened objects of a record of capabilities. */
 export type Opened<U extends Uses> = { readonly [K in keyof U]: U[K] extends Capability<infer T> ? T : never };
+
+/** Opens every capability of a record. */
+export function openAll<U extends Uses>(uses: U, env: Environment): Opened<U> {
+  const opened = Object.entries<Capability<unknown>>(uses).map(([name, capability]) => [name, capability.open(env)] as const);
+  return Object.fromEntries(opened) as Opened<U>;
+}
 
 /** An environment whose missing variables fail by name when they are read, and not as `undefined` somewhere later. */
 export function environment(source: Record<string, string | undefined>): Environment {
@@ -49,7 +69,16 @@ export function environment(source: Record<string, string | undefined>): Environ
       if (value === undefined) throw new Error(`Environment variable ${String(name)} is not set`);
       return value;
     },
+    has: (_target, name) => source[name as string] !== undefined,
   });
+}
+
+/** Variables that no template sets: only the run on one machine has them. */
+export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY';
+
+/** A variable that a capability gets along without, and does not list in its `env`; undefined when it is not set. */
+export function optionalVariable(env: Environment, name: LocalVariable): string | undefined {
+  return name in env ? (env as Readonly<Record<string, string>>)[name] : undefined;
 }
 
 /** The union of several lists of grants: one entry per resource, each action once, in a stable order. */

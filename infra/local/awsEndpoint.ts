@@ -6,9 +6,18 @@ import type { Service } from './awsService.ts';
 import { dynamoDbAccesses } from './dynamoDbAccess.ts';
 import { forwarder } from './forwarder.ts';
 import { allows } from './iam.ts';
+import type { Outbox } from './outbox.ts';
 import type { Principal, Principals } from './principals.ts';
 import type { Secret } from './secrets.ts';
 import { secretsManager } from './secretsManager.ts';
+import { ses } from './ses.ts';
+
+export interface AwsEndpointOptions {
+  readonly enginePort: number;
+  readonly secrets: readonly Secret[];
+  readonly outbox: Outbox;
+  readonly principals: Principals;
+}
 
 export interface AwsEndpoint {
   readonly url: string;
@@ -19,11 +28,12 @@ export interface AwsEndpoint {
  * The AWS that functions talk to. It knows the caller by the access key, refuses what the caller's role in the template
  * does not allow, as IAM would, and forwards the rest to the table engine or answers itself.
  */
-export async function startAwsEndpoint({ enginePort, secrets, principals }: { enginePort: number; secrets: readonly Secret[]; principals: Principals }): Promise<AwsEndpoint> {
+export async function startAwsEndpoint({ enginePort, secrets, outbox, principals }: AwsEndpointOptions): Promise<AwsEndpoint> {
   const engine = forwarder(enginePort);
   const services: Record<string, Service> = {
     DynamoDB_20120810: { accesses: dynamoDbAccesses, answer: ({ body, request, response }) => engine.forward(request, body, response) },
     secretsmanager: secretsManager(secrets),
+    ses: ses(outbox),
   };
   const server = createServer((request, response) => {
     answer(request, response, services, principals).catch((error: unknown) => {
@@ -49,7 +59,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, servic
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks);
 
-  const [target = '', operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
+  const { target, operation } = calledOperation(request);
   const service = services[target];
   if (!service) return refuse(response, 400, 'UnknownOperationException', `The local AWS endpoint has no ${target || request.url}`);
   const principal = principals.byAccessKey(accessKeyOf(request));
@@ -62,6 +72,13 @@ async function answer(request: IncomingMessage, response: ServerResponse, servic
   process.stderr.write(`AccessDenied: ${principal.name} may not ${action} on ${resource}\n`);
   const message = `User: ${principal.arn} is not authorized to perform: ${action} on resource: ${resource} because no identity-based policy allows the ${action} action`;
   refuse(response, 400, 'AccessDeniedException', message);
+}
+
+/** The JSON protocols name service and operation in a header; of a REST protocol only this one operation is known. */
+function calledOperation({ method, url, headers }: IncomingMessage): { target: string; operation: string } {
+  if (`${method} ${url}` === 'POST /v2/email/outbound-emails') return { target: 'ses', operation: 'SendEmail' };
+  const [target = '', operation = ''] = String(headers['x-amz-target'] ?? '').split('.');
+  return { target, operation };
 }
 
 function permits(principal: Principal, action: string, resource: string): boolean {

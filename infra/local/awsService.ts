@@ -19,5 +19,5 @@ export interface AwsCall {
 export interface Service {
   /** What a call needs to be allowed. */
   accesses(operation: string, input: Record<string, unknown>): Access[];
-  answer(call: AwsCall): void;
+  answer(call: AwsCall): void | Promise<void>;
 }

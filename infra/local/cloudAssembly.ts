@@ -10,15 +10,15 @@ export interface Assembly {
   asset(objectKey: string): string;
 }
 
-/** Reads what `cdk synth` wrote: one stack, with nested ones as assets. */
-export function loadAssembly(dir: string): Assembly {
+/** Reads what `cdk synth` wrote: one stack, with nested ones as assets. `apiUrl` is where its API is reached. */
+export function loadAssembly(dir: string, apiUrl: string): Assembly {
   const manifest = readJson<{ artifacts: Record<string, { type: string; properties: { templateFile: string } }> }>(join(dir, 'manifest.json'));
   const stacks = Object.entries(manifest.artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack');
   const [stack] = stacks;
   if (!stack || stacks.length > 1) throw new StartError(`${dir} must hold one stack, but holds ${stacks.length}.`);
   const [name, { properties }] = stack;
   const asset = assetsOf(dir, name);
-  const root = new Stack(name, '', readJson(join(dir, properties.templateFile)), () => undefined, (objectKey) => readJson(asset(objectKey)));
+  const root = new Stack(name, '', readJson(join(dir, properties.templateFile)), () => undefined, { apiUrl, nestedTemplate: (objectKey) => readJson(asset(objectKey)) });
   return { resources: root.resources(), asset };
 }
 

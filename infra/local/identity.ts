@@ -30,21 +30,27 @@ const refersByArn = new Set(['AWS::SecretsManager::Secret']);
 
 /**
  * The made-up identity of a resource: the same at every start, as what is stored refers to it. Types that nothing here
- * runs get one too, because the environment or a policy may mention them.
+ * runs get one too, because the environment or a policy may mention them. `apiUrl` is where the API is reached.
  */
-export function identityOf(type: string, generatedName: string, property: (name: string) => unknown): Identity {
+export function identityOf(type: string, generatedName: string, property: (name: string) => unknown, apiUrl: string): Identity {
   const given = nameProperties[type] === undefined ? undefined : property(nameProperties[type]);
   const name = given === undefined ? generatedName : String(given);
   const service = type.split('::')[1]?.toLowerCase() ?? 'local';
   const arn = arns[type]?.(name) ?? `arn:aws:${service}:${REGION}:${ACCOUNT}:${name}`;
+  const attributes: Record<string, string> = { Arn: arn, ...(type === 'AWS::ApiGatewayV2::Api' && { ApiEndpoint: apiUrl }) };
   return {
     ref: refersByArn.has(type) ? arn : name,
-    attribute: (attribute) => (attribute === 'Arn' ? arn : `${name}.${attribute}`),
+    attribute: (attribute) => attributes[attribute] ?? `${name}.${attribute}`,
   };
 }
 
 export function tableArn(name: string): string {
   return `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
+}
+
+/** The SES identity that an address belongs to: its domain. */
+export function mailIdentityArn(address: string): string {
+  return `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${address.slice(address.lastIndexOf('@') + 1)}`;
 }
 
 export function roleArn(name: string): string {

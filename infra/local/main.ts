@@ -23,6 +23,7 @@ ${functions} functions, started in ${seconds.toFixed(1)} s. Stop with Ctrl-C.
   Data              ${dataDir} (delete it to start afresh)
   Functions' log    ${dataDir}/functions.log
   Credentials       ${dataDir}/credentials.json
+  Mail              ${dataDir}/outbox
 
 Demo workspace ${workspaceId} of ${ownerEmail}
 

@@ -4,5 +4,6 @@ import { synthesise } from '../synthesise.ts';
 const [outdir] = process.argv.slice(2);
 if (!outdir) throw new Error('Give the folder to write to');
 
-// The one setting whose value differs from a deployment's: here there is no operator to create workspaces.
-await synthesise({ outdir, settings: { workspaceCreation: 'open' } });
+// The settings whose values differ from a deployment's: here there is no operator to create workspaces or to verify an
+// address with SES.
+await synthesise({ outdir, settings: { workspaceCreation: 'open', mailFrom: 'no-reply@example.com' } });

@@ -11,6 +11,7 @@ import { FunctionPool } from './functionPool.ts';
 import { Gateway } from './gateway.ts';
 import { REGION } from './identity.ts';
 import { modelOf } from './model.ts';
+import { openOutbox } from './outbox.ts';
 import { type AccessKey, Principals } from './principals.ts';
 import { checkReadiness } from './readiness.ts';
 import { openSecrets } from './secrets.ts';
@@ -44,7 +45,7 @@ export async function startSystem(settings: LocalSettings, shutdown: Shutdown, r
   shutdown.add(() => gateway.close(FINISH_MILLISECONDS));
 
   const assemblyDir = settings.assemblyDir ?? (await cachedAssembly(() => report('Building templates and bundles …')));
-  const model = modelOf(loadAssembly(assemblyDir));
+  const model = modelOf(loadAssembly(assemblyDir, gateway.url));
 
   const engine = await startEngine(settings.engine, dataDir);
   shutdown.add(() => engine.stop());
@@ -52,9 +53,12 @@ export async function startSystem(settings: LocalSettings, shutdown: Shutdown, r
   const secrets = await openSecrets(dataDir, model.secrets);
 
   const principals = new Principals();
-  const aws = await startAwsEndpoint({ enginePort: engine.port, secrets, principals });
+  const outbox = await openOutbox(dataDir);
+  const aws = await startAwsEndpoint({ enginePort: engine.port, secrets, outbox, principals });
   shutdown.add(() => aws.close());
-  const awsEnvironment = (key: AccessKey) => ({ ...key, AWS_REGION: REGION, AWS_ENDPOINT_URL_DYNAMODB: aws.url, AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.url });
+  const awsEnvironment = (key: AccessKey) => ({
+    ...key, AWS_REGION: REGION, AWS_ENDPOINT_URL_DYNAMODB: aws.url, AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.url, AWS_ENDPOINT_URL_SESV2: aws.url,
+  });
   const keys = new Map(model.functions.map((each) => [each, principals.addFunction(each)]));
 
   const log = openFunctionLog(dataDir, settings.logsToStdout);

@@ -25,24 +25,29 @@ interface RawResource {
   readonly Properties?: Record<string, unknown>;
 }
 
-/**
- * One stack and the stacks nested in it. `parameter` gives what the stack above hands down, `nestedTemplate` the template
- * of a nested stack by the key that it is uploaded under.
- */
+/** What is the same for a stack and all that are nested in it. */
+export interface Surroundings {
+  /** Where the API is reached. */
+  readonly apiUrl: string;
+  /** The template of a nested stack by the key that it is uploaded under. */
+  nestedTemplate(objectKey: string): Template;
+}
+
+/** One stack and the stacks nested in it. `parameter` gives what the stack above hands down. */
 export class Stack {
   readonly #name: string;
   readonly #path: string;
   readonly #template: Template;
   readonly #parameter: (name: string) => unknown;
-  readonly #nestedTemplate: (objectKey: string) => Template;
+  readonly #surroundings: Surroundings;
   readonly #nested = new Map<string, Stack>();
 
-  constructor(name: string, path: string, template: Template, parameter: (name: string) => unknown, nestedTemplate: (objectKey: string) => Template) {
+  constructor(name: string, path: string, template: Template, parameter: (name: string) => unknown, surroundings: Surroundings) {
     this.#name = name;
     this.#path = path;
     this.#template = template;
     this.#parameter = parameter;
-    this.#nestedTemplate = nestedTemplate;
+    this.#surroundings = surroundings;
   }
 
   resources(): Resource[] {
@@ -62,7 +67,7 @@ export class Stack {
   }
 
   #identity(id: string, raw: RawResource) {
-    return identityOf(raw.Type, `${this.#name}-${id}`, (name) => this.#resolve(raw.Properties?.[name]));
+    return identityOf(raw.Type, `${this.#name}-${id}`, (name) => this.#resolve(raw.Properties?.[name]), this.#surroundings.apiUrl);
   }
 
   #nestedStack(id: string, raw: RawResource): Stack {
@@ -70,8 +75,8 @@ export class Stack {
     if (known) return known;
     const parameters = (raw.Properties?.Parameters ?? {}) as Record<string, unknown>;
     const objectKey = String(this.#resolve(raw.Properties?.TemplateURL)).split('/').at(-1)!;
-    const template = this.#nestedTemplate(objectKey);
-    const nested = new Stack(`${this.#name}-${id}`, `${this.#path}${id}/`, template, (name) => this.#resolve(parameters[name]), this.#nestedTemplate);
+    const template = this.#surroundings.nestedTemplate(objectKey);
+    const nested = new Stack(`${this.#name}-${id}`, `${this.#path}${id}/`, template, (name) => this.#resolve(parameters[name]), this.#surroundings);
     this.#nested.set(id, nested);
     return nested;
   }

@@ -31,7 +31,12 @@ export const OwnerEmailEntity = defineEntity({
   scope: 'service',
   ownedBy: 'workspace',
   purpose: 'The workspace of an owner\'s e-mail address',
-  schema: z.object({ email: z.string(), workspaceId: z.string() }),
+  schema: z.object({
+    email: z.string(),
+    workspaceId: z.string(),
+    /** When the workspace's API keys were freed of their expiry because the address had been verified, epoch ms. */
+    reactivatedAt: z.number().optional(),
+  }),
   pk: (of: { email: string }) => ['OWNER', of.email],
   sk: (_key: unknown) => ['WORKSPACE'],
 });

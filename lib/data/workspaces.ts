@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type * as z from 'zod';
-import type { Capability, Environment } from '../capability.ts';
+import { building, type Capability, type Environment } from '../capability.ts';
 import { type TokenIssuer, tokenIssuer } from '../crypto/authTokens.ts';
 import { type SecretBox, secretBox, type SecretOwner } from '../crypto/secretBox.ts';
 import { tokenHash } from '../crypto/tokenHash.ts';
@@ -246,17 +246,15 @@ export class AuthTokenResetter {
   }
 }
 
-const issuing = { grants: [...secretBox.grants, ...tokenIssuer.grants], env: [...secretBox.env, ...tokenIssuer.env] };
-
 function keyMaker(env: Environment): KeyMaker {
   return new KeyMaker(secretBox.open(env), tokenIssuer.open(env));
 }
 
-export const createWorkspaces: Capability<WorkspaceCreator> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }, ...issuing.grants],
-  env: ['TABLE_NAME', ...issuing.env],
+export const createWorkspaces: Capability<WorkspaceCreator> = /* @__PURE__ */ building([secretBox, tokenIssuer], {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
   open: (env) => new WorkspaceCreator(openTable(env), keyMaker(env)),
-};
+});
 
 export const readWorkspace: Capability<WorkspaceReader> = {
   grants: [{ resource: 'table', actions: ['GetItem', 'Query'] }],
@@ -270,11 +268,11 @@ export const readApiKeys: Capability<ApiKeyReader> = {
   open: (env) => new ApiKeyReader(openTable(env)),
 };
 
-export const createApiKeys: Capability<ApiKeyCreator> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem'] }, ...issuing.grants],
-  env: ['TABLE_NAME', ...issuing.env],
+export const createApiKeys: Capability<ApiKeyCreator> = /* @__PURE__ */ building([secretBox, tokenIssuer], {
+  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem'] }],
+  env: ['TABLE_NAME'],
   open: (env) => new ApiKeyCreator(openTable(env), keyMaker(env)),
-};
+});
 
 export const renameApiKeys: Capability<ApiKeyRenamer> = {
   grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
@@ -283,17 +281,17 @@ export const renameApiKeys: Capability<ApiKeyRenamer> = {
 };
 
 /** Read the texts of auth tokens. */
-export const readAuthTokens: Capability<AuthTokenReader> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'Query'] }, ...secretBox.grants],
-  env: ['TABLE_NAME', ...secretBox.env],
+export const readAuthTokens: Capability<AuthTokenReader> = /* @__PURE__ */ building([secretBox], {
+  grants: [{ resource: 'table', actions: ['GetItem', 'Query'] }],
+  env: ['TABLE_NAME'],
   open: (env) => new AuthTokenReader(openTable(env), secretBox.open(env)),
-};
+});
 
-export const resetAuthTokens: Capability<AuthTokenResetter> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem', 'DeleteItem'] }, ...issuing.grants],
-  env: ['TABLE_NAME', ...issuing.env],
+export const resetAuthTokens: Capability<AuthTokenResetter> = /* @__PURE__ */ building([secretBox, tokenIssuer], {
+  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem', 'DeleteItem'] }],
+  env: ['TABLE_NAME'],
   open: (env) => new AuthTokenResetter(openTable(env), keyMaker(env)),
-};
+});
 
 /** Whether anyone may create a workspace over HTTP, and how many per minute from one address. */
 export const workspaceCreation: Capability<{ readonly open: boolean; readonly perMinute: number }> = {

@@ -7,7 +7,7 @@ const answering: Capability<undefined> = { grants: [], env: ['SERVICE_NAME'], op
 
 interface Declared {
   readonly auth: AuthLevel;
-  readonly kind: 'read' | 'write';
+  readonly kind: 'read' | 'write' | 'page';
   readonly uses: Readonly<Record<string, Capability<unknown>>>;
 }
 
@@ -16,7 +16,7 @@ export function takesIdempotencyKey(endpoint: Declared): boolean {
   return endpoint.kind === 'write' && endpoint.auth !== 'none';
 }
 
-/** Everything that an endpoint's function touches: what it declares and what the shared stack needs for it. */
+/** Everything that the function of an endpoint or a page touches: what it declares and what the shared stack needs for it. */
 export function capabilitiesOf(endpoint: Declared): Capability<unknown>[] {
   return [
     answering,

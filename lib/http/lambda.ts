@@ -1,9 +1,11 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as z from 'zod';
-import { type Capability, type Environment, environment, type Opened, type Uses } from '../capability.ts';
+import { isLongerThan } from '../bytes.ts';
+import { environment, openAll, type Uses } from '../capability.ts';
 import { type AuthLevel, type Call, type Caller, endpointId, type EndpointOf } from '../endpoint.ts';
 import { type ApiError, errorCatalogue, invalid } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { lazy } from '../lazy.ts';
 import { takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
 import { ANSWER_BYTES, failure, success } from './envelope.ts';
@@ -11,19 +13,13 @@ import { type Answer, idempotency } from './idempotency.ts';
 import { authenticate, parseBody, type State, toApiError, validateInput } from './middlewares.ts';
 import { type Handler, stack } from './stack.ts';
 
-/** A value made at its first use: importing a function opens nothing. */
-function lazy<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
-}
-
 /** The Lambda handler of an endpoint. `source` is where its environment comes from. */
 export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   source: Record<string, string | undefined> = process.env,
 ): Handler {
   const env = lazy(() => environment(source));
-  const serviceName = () => env().SERVICE_NAME;
+  const serviceName = lazy(() => env().SERVICE_NAME);
   const verifier = lazy(() => credentials.open(env()));
   const repeats = lazy(() => idempotency.open(env()));
   const deps = lazy(() => openAll(endpoint.uses, env()));
@@ -41,7 +37,7 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
     const output = await endpoint.run(call);
     const message = typeof endpoint.message === 'string' ? endpoint.message : endpoint.message(output);
     const body = success(message, output as object);
-    if (Buffer.byteLength(body) > ANSWER_BYTES) throw tooLarge(endpoint.narrowBy);
+    if (isLongerThan(body, ANSWER_BYTES)) throw tooLarge(endpoint.narrowBy);
     return { httpStatus: 200, body };
   };
 
@@ -96,9 +92,4 @@ function ownerOf(caller: Caller): string {
 /** The token that was verified, whatever other headers the caller sent. */
 function tokenOf(event: APIGatewayProxyEventV2, serviceName: string, caller: Caller): string {
   return event.headers[`x-${serviceName}-${caller.level === 'workspace' ? 'workspace-' : ''}auth-token`] ?? '';
-}
-
-function openAll<U extends Uses>(uses: U, env: Environment): Opened<U> {
-  const opened = Object.entries<Capability<unknown>>(uses).map(([name, capability]) => [name, capability.open(env)] as const);
-  return Object.fromEntries(opened) as Opened<U>;
 }

@@ -5,7 +5,7 @@ import { type AuthLevel, type Caller, familyOf, type Log } from '../endpoint.ts'
 import { ApiError, type ErrorStatus, errorCatalogue } from '../errors.ts';
 import { logWith } from '../observability/log.ts';
 import type { Credentials } from './credentials.ts';
-import { bodyText, failure, parseEnvelope } from './envelope.ts';
+import { bodyText, type failure, parseEnvelope } from './envelope.ts';
 import { validate } from './validate.ts';
 
 /** What the middlewares put in place for each other and for the handler. */
@@ -30,7 +30,7 @@ let coldStart = true;
  * headers and credentials are never logged.
  */
 export function observe(options: { endpoint: string; path: string; serviceName: () => string }): Middleware {
-  const done = async ({ event, response, internal }: Parameters<NonNullable<Middleware['after']>>[0]) => {
+  const done = ({ event, response, internal }: Parameters<NonNullable<Middleware['after']>>[0]) => {
     const status = response?.statusCode ?? 500;
     if (response) response.headers = { ...response.headers, 'x-request-id': internal.requestId };
     const keys = {
@@ -45,8 +45,7 @@ export function observe(options: { endpoint: string; path: string; serviceName: 
     coldStart = false;
     if (status < 500) return internal.log.info('request', keys);
     internal.log.error('request', keys);
-    const { countFault } = await import('../observability/faults.ts');
-    countFault(options.serviceName(), familyOf(options.path));
+    return import('../observability/faults.ts').then(({ countFault }) => countFault(options.serviceName(), familyOf(options.path)));
   };
   return {
     before: ({ event, context, internal }) => {
@@ -131,14 +130,14 @@ export function toApiError(error: unknown, requestId: string): ApiError {
 }
 
 /** Turns what was thrown into an answer. Used last, so that its `onError` runs first and the others decorate its answer. */
-export function mapErrors(): Middleware {
+export function mapErrors(failed: typeof failure): Middleware {
   return {
     onError: (request) => {
       const { internal } = request;
       const error = toApiError(request.error, internal.requestId);
       internal.errorStatus = error.status;
       if (errorCatalogue[error.status].http >= 500) internal.cause = error.cause ?? error;
-      request.response = failure(error);
+      request.response = failed(error);
     },
   };
 }

@@ -1,6 +1,7 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { ApiError } from '../errors.ts';
+import { failure } from './envelope.ts';
 import { mapErrors, type Middleware, observe, securityHeaders, type State } from './middlewares.ts';
 
 export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
@@ -8,11 +9,15 @@ export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promi
 /** So long before the function's end a request is given up, so that the answer still reaches the caller. */
 const EARLY_TIMEOUT_MILLISECONDS = 500;
 
-/** The shared stack around a base handler: observation, headers, then the given middlewares, then error mapping. */
+/**
+ * The shared stack around a base handler: observation, headers, then the given middlewares, then error mapping, in which
+ * `failed` makes the answer.
+ */
 export function stack(
   name: { endpoint: string; path: string; serviceName: () => string },
   middlewares: readonly Middleware[],
   base: (event: APIGatewayProxyEventV2, state: State) => Promise<APIGatewayProxyStructuredResultV2>,
+  failed: (error: ApiError) => APIGatewayProxyStructuredResultV2 = failure,
 ): Handler {
   // middy hands the base handler the request's context, so the state takes its place there.
   const stateForHandler: Middleware = {
@@ -29,6 +34,6 @@ export function stack(
       },
     },
   );
-  handler.use([observe(name), securityHeaders(), ...middlewares, stateForHandler, mapErrors()] as never);
+  handler.use([observe(name), securityHeaders(), ...middlewares, stateForHandler, mapErrors(failed)] as never);
   return handler as unknown as Handler;
 }

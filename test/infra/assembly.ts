@@ -6,7 +6,7 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { projectDir } from '../../infra/build.ts';
 import { readSettings, type Settings } from '../../infra/settings.ts';
 import { Backend } from '../../infra/stack.ts';
-import type { Endpoint } from '../../lib/endpoint.ts';
+import type { Routed } from '../../lib/page.ts';
 
 export interface Resource {
   readonly Type: string;
@@ -29,7 +29,7 @@ export interface Assembly {
 }
 
 /** The app of these endpoints. Each function's code is its id, so that a test sees which code a route leads to. */
-export function appOf(endpoints: readonly Endpoint[], settings: Partial<Settings> = {}, outdir?: string): { app: App; backend: Backend } {
+export function appOf(endpoints: readonly Routed[], settings: Partial<Settings> = {}, outdir?: string): { app: App; backend: Backend } {
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8'));
   const app = new App({ context, ...(outdir !== undefined && { outdir }) });
   const backend = new Backend(app, 'CollaborationBackend', {
@@ -41,7 +41,7 @@ export function appOf(endpoints: readonly Endpoint[], settings: Partial<Settings
 }
 
 /** The templates of these endpoints, without bundles. */
-export function assemblyOf(endpoints: readonly Endpoint[], settings: Partial<Settings> = {}): Assembly {
+export function assemblyOf(endpoints: readonly Routed[], settings: Partial<Settings> = {}): Assembly {
   const outdir = mkdtempSync(join(tmpdir(), 'assembly-'));
   try {
     const { app, backend } = appOf(endpoints, settings, outdir);

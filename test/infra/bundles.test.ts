@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Built, buildFunctions, DEFAULT_FUNCTION, entriesOf, projectDir } from '../../infra/build.ts';
 import { synthesise } from '../../infra/synthesise.ts';
-import { endpointId, type Endpoint } from '../../lib/endpoint.ts';
+import { endpointId } from '../../lib/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
+import type { Routed } from '../../lib/page.ts';
 import { registered } from './endpoints.ts';
 
 const MAX_BYTES = 520_000;
@@ -27,7 +28,7 @@ function bundleOf(id: string) {
 /** The AWS clients in a bundle. */
 const clientsIn = (files: string[]) => [...new Set(files.flatMap((file) => /@aws-sdk\/(client-[a-z0-9-]+)/.exec(file)?.[1] ?? []))].sort();
 
-const usesSecret = (endpoint: Endpoint) => capabilitiesOf(endpoint).some(({ grants }) => grants.some(({ resource }) => resource.startsWith('secret/')));
+const uses = (endpoint: Routed, kind: string) => capabilitiesOf(endpoint).some(({ grants }) => grants.some(({ resource }) => resource.startsWith(`${kind}/`)));
 
 describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
   test('contains one file of functions/, its own', () => {
@@ -54,7 +55,7 @@ describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
 
 describe.each(registered.map((endpoint) => [endpoint.path, endpoint] as const))('%s', (path, endpoint) => {
   test('brings no AWS client that it does not use', () => {
-    const allowed = ['client-dynamodb', ...(usesSecret(endpoint) ? ['client-secrets-manager'] : [])];
+    const allowed = ['client-dynamodb', ...(uses(endpoint, 'secret') ? ['client-secrets-manager'] : []), ...(uses(endpoint, 'mail') ? ['client-sesv2'] : [])];
     expect(clientsIn(bundleOf(endpointId(path)).files).filter((client) => !allowed.includes(client))).toEqual([]);
   });
 });

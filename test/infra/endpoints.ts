@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { registeredEndpoints } from '../../infra/synthesise.ts';
+import { registeredRoutes } from '../../infra/synthesise.ts';
 import { type Capability, indexNames } from '../../lib/capability.ts';
 import { defineEndpoint, type Endpoint } from '../../lib/endpoint.ts';
+import type { Routed } from '../../lib/page.ts';
 
 const everything: Capability<undefined> = {
   grants: [
@@ -10,8 +11,12 @@ const everything: Capability<undefined> = {
     ...indexNames.map((index) => ({ resource: `index/${index}`, actions: ['Query'] }) as const),
     { resource: 'secret/masterKey', actions: ['GetSecretValue'] },
     { resource: 'secret/signingKey', actions: ['GetSecretValue'] },
+    { resource: 'mail/identity', actions: ['SendEmail'] },
   ],
-  env: ['TABLE_NAME', 'MASTER_KEY_SECRET_ARN', 'SIGNING_KEY_SECRET_ARN', 'UNVERIFIED_GRACE_DAYS', 'WORKSPACE_CREATION', 'WORKSPACE_CREATION_PER_MINUTE'],
+  env: [
+    'EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL', 'LOGIN_LINKS_PER_HOUR_PER_EMAIL', 'MAIL_FROM', 'PUBLIC_URL',
+    'TABLE_NAME', 'MASTER_KEY_SECRET_ARN', 'SIGNING_KEY_SECRET_ARN', 'UNVERIFIED_GRACE_DAYS', 'WORKSPACE_CREATION', 'WORKSPACE_CREATION_PER_MINUTE',
+  ],
   open: () => undefined,
 };
 
@@ -32,7 +37,8 @@ export const greedy: Endpoint = defineEndpoint({
   memoryMb: 1024,
 }, async () => ({}));
 
-export const registered = registeredEndpoints();
+/** Endpoints and pages. */
+export const registered = registeredRoutes();
 
 /** The registry as it may become: every family twice as large. */
-export const doubled: readonly Endpoint[] = registered.flatMap((endpoint) => [endpoint, { ...endpoint, path: `${endpoint.path}/again` as const }]);
+export const doubled: readonly Routed[] = registered.flatMap((endpoint) => [endpoint, { ...endpoint, path: `${endpoint.path}/again` } as Routed]);

@@ -2,17 +2,22 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { EnvironmentName, ResourceName } from '../../lib/capability.ts';
 import { endpointId, familyOf } from '../../lib/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
-import { type Assembly, assemblyOf, functionBehind, functionsOf, list, resources, roleOf, statementsOf } from './assembly.ts';
+import { routeKey } from '../../lib/page.ts';
+import { type Assembly, assemblyOf, functionBehind, functionsOf, list, resources, roleOf, type Statement, statementsOf } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
 
 const endpoints = [...registered, greedy];
 let assembly: Assembly;
 beforeAll(() => {
-  assembly = assemblyOf(endpoints);
+  assembly = assemblyOf(endpoints, { mailFrom: 'no-reply@mail.example.com' });
 });
 
 const tableArn = { 'Fn::GetAtt': ['Table', 'Arn'] };
 const indexArn = (name: string) => ({ 'Fn::Join': ['', [tableArn, `/index/${name}`]] });
+
+const identityArn = (identity: string) => ({
+  'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':ses:', { Ref: 'AWS::Region' }, ':', { Ref: 'AWS::AccountId' }, `:identity/${identity}`]],
+});
 
 /** What each grant and each variable has to come to, written down a second time on purpose. */
 const arns: Record<ResourceName, unknown> = {
@@ -23,8 +28,15 @@ const arns: Record<ResourceName, unknown> = {
   'index/gsi4': indexArn('gsi4'),
   'secret/masterKey': { Ref: 'MasterKey' },
   'secret/signingKey': { Ref: 'SigningKey' },
+  'mail/identity': identityArn('mail.example.com'),
 };
+const services: Record<string, string> = { table: 'dynamodb', index: 'dynamodb', secret: 'secretsmanager', mail: 'ses' };
 const values: Record<EnvironmentName, unknown> = {
+  EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: '60',
+  EMAIL_STATUS_PER_MINUTE_PER_EMAIL: '10',
+  LOGIN_LINKS_PER_HOUR_PER_EMAIL: '10',
+  MAIL_FROM: 'no-reply@mail.example.com',
+  PUBLIC_URL: { 'Fn::GetAtt': ['Api', 'ApiEndpoint'] },
   SERVICE_NAME: 'svc',
   TABLE_NAME: { Ref: 'Table' },
   MASTER_KEY_SECRET_ARN: { Ref: 'MasterKey' },
@@ -42,7 +54,7 @@ const pairs = (statements: readonly { Action: string | string[]; Resource: unkno
 describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('%s', (path, endpoint) => {
   const find = () => {
     const template = assembly.families.get(familyOf(path))!;
-    const [id, resource] = functionBehind(template, `POST ${path}`);
+    const [id, resource] = functionBehind(template, routeKey(endpoint));
     return { template, id, resource };
   };
 
@@ -61,7 +73,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
     const { template, resource } = find();
     const granted = capabilitiesOf(endpoint).flatMap(({ grants }) => grants).map(({ resource: name, actions }) => ({
       Resource: arns[name],
-      Action: actions.map((action) => `${name.startsWith('secret/') ? 'secretsmanager' : 'dynamodb'}:${action}`),
+      Action: actions.map((action) => `${services[name.split('/')[0]!]}:${action}`),
     }));
     const log = { Resource: { 'Fn::GetAtt': [resource.Properties.LoggingConfig.LogGroup.Ref, 'Arn'] }, Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] };
     expect(pairs(statementsOf(roleOf(template, resource)))).toEqual([...new Set(pairs([log, ...granted]))].sort());
@@ -78,10 +90,29 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
   });
 });
 
+describe('mail', () => {
+  /** The policies that let a function send mail, in a deployment with these settings. */
+  function mailStatements(settings: object): Statement[] {
+    const template = assemblyOf([greedy], settings).families.get('v2/everything')!;
+    return statementsOf(roleOf(template, functionBehind(template, `POST ${greedy.path}`)[1])).filter(({ Action }) => list(Action).includes('ses:SendEmail'));
+  }
+
+  test('is sent under the identity that the operator names', () => {
+    expect(mailStatements({ mailFrom: 'no-reply@mail.example.com', mailIdentity: 'example.com' }).map(({ Resource }) => Resource)).toEqual([identityArn('example.com')]);
+  });
+
+  test('is sent by nobody where no sender is set, and everything else deploys', () => {
+    expect(mailStatements({ mailFrom: undefined })).toEqual([]);
+    const template = assemblyOf(registered).families.get('v2/workspace')!;
+    const [, { Properties }] = functionBehind(template, 'POST /v2/workspace/email/send-login-link');
+    expect(Properties.Environment.Variables.MAIL_FROM).toBe('');
+  });
+});
+
 describe('the HTTP API', () => {
   test('has the routes of the registry, $default, and no other', () => {
     const keys = assembly.templates.flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route')).map(([, { Properties }]) => Properties.RouteKey);
-    expect(keys.sort()).toEqual(['$default', ...endpoints.map(({ path }) => `POST ${path}`)].sort());
+    expect(keys.sort()).toEqual(['$default', ...endpoints.map(routeKey)].sort());
   });
 
   test('sends what no route matches to a function without any rights but its log', () => {

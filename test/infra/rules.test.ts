@@ -9,7 +9,7 @@ const endpoints = [...registered, greedy];
 let assembly: Assembly;
 let all: [id: string, resource: Resource][];
 beforeAll(() => {
-  assembly = assemblyOf(endpoints, { alarmEmail: 'ops@example.com' });
+  assembly = assemblyOf(endpoints, { alarmEmail: 'ops@example.com', mailFrom: 'no-reply@example.com' });
   all = assembly.templates.flatMap((template) => Object.entries(template.Resources));
 });
 

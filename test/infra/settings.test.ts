@@ -15,6 +15,11 @@ describe('the settings', () => {
       unverifiedGraceDays: 14,
       workspaceCreation: 'closed',
       workspaceCreationPerMinute: 60,
+      mailFrom: undefined,
+      mailIdentity: undefined,
+      emailStatusPerMinutePerAddress: 60,
+      emailStatusPerMinutePerEmail: 10,
+      loginLinksPerHourPerEmail: 10,
     });
   });
 
@@ -33,6 +38,11 @@ describe('the settings', () => {
     ['unverifiedGraceDays', 1.5],
     ['workspaceCreation', 'opened'],
     ['workspaceCreationPerMinute', -1],
+    ['mailFrom', 'Ada <ada@example.com>'],
+    ['mailIdentity', 'identity/example.com'],
+    ['emailStatusPerMinutePerAddress', 0],
+    ['emailStatusPerMinutePerEmail', 'many'],
+    ['loginLinksPerHourPerEmail', 0],
   ])('refuse %s = %j, naming the setting and the value', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(new RegExp(`^  ${name}: must be .*, but is ${JSON.stringify(value)}$`, 'm'));
   });

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { indexNames } from '../../lib/capability.ts';
 
@@ -16,6 +17,11 @@ const environment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'test',
   AWS_SECRET_ACCESS_KEY: 'test',
+  EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: '1000',
+  EMAIL_STATUS_PER_MINUTE_PER_EMAIL: '1000',
+  LOGIN_LINKS_PER_HOUR_PER_EMAIL: '1000',
+  MAIL_FROM: 'no-reply@example.com',
+  PUBLIC_URL: 'https://api.test',
   SERVICE_NAME: 'svc',
   TABLE_NAME,
   MASTER_KEY_SECRET_ARN,
@@ -26,22 +32,37 @@ const environment = {
   POWERTOOLS_LOG_LEVEL: 'SILENT',
 };
 
+/** A mail that was handed to SES. */
+export interface SentMail {
+  readonly from: string;
+  readonly to: string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  readonly headers: Record<string, string>;
+}
+
 export interface Engine {
   /** A client of the engine itself, for looking at items. */
   readonly client: DynamoDBClient;
+  /** What was mailed, oldest first. */
+  readonly mails: SentMail[];
   stop(): Promise<void>;
 }
 
-/** Starts a fresh engine in memory with the table, and secrets; points the SDK of this process at both. */
+/** Starts a fresh engine in memory with the table, secrets, and mail that goes nowhere; points the SDK of this process at them. */
 export async function startEngine(): Promise<Engine> {
   const port = await freePort();
   const platform = `@dynoxide/${process.platform}-${process.arch}`;
   const binary = join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), 'dynoxide');
   const engine = spawn(binary, ['serve', '--host', '127.0.0.1', '--port', String(port)], { stdio: 'ignore' });
   const secrets = await startSecrets();
+  const mails: SentMail[] = [];
+  const ses = await startSes(mails);
   Object.assign(process.env, environment, {
     AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${port}`,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${(secrets.address() as AddressInfo).port}`,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: urlOf(secrets),
+    AWS_ENDPOINT_URL_SESV2: urlOf(ses),
   });
   await listening(port, engine);
   const client = new DynamoDBClient({});
@@ -58,10 +79,13 @@ export async function startEngine(): Promise<Engine> {
   }));
   return {
     client,
+    mails,
     async stop() {
       client.destroy();
-      secrets.close();
-      secrets.closeAllConnections();
+      for (const server of [secrets, ses]) {
+        server.close();
+        server.closeAllConnections();
+      }
       const ended = once(engine, 'exit');
       engine.kill('SIGKILL');
       await ended;
@@ -78,6 +102,24 @@ async function startSecrets(): Promise<Server> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;
+}
+
+/** An SES that writes down what it is given. */
+async function startSes(mails: SentMail[]): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const { FromEmailAddress: from, Destination, Content } = (await json(request)) as any;
+    const { Subject, Body, Headers } = Content.Simple;
+    const headers = Object.fromEntries(Headers.map(({ Name, Value }: { Name: string; Value: string }) => [Name, Value]));
+    mails.push({ from, to: Destination.ToAddresses, subject: Subject.Data, text: Body.Text.Data, html: Body.Html.Data, headers });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ MessageId: `mail-${mails.length}` }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 async function freePort(): Promise<number> {

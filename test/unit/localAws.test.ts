@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2';
 import { type AwsEndpoint, startAwsEndpoint } from '../../infra/local/awsEndpoint.ts';
+import type { Message } from '../../infra/local/eml.ts';
 import type { FunctionModel } from '../../infra/local/model.ts';
 import { type AccessKey, Principals } from '../../infra/local/principals.ts';
 
@@ -18,6 +20,9 @@ let engineAnswer: { status: number; body: string };
 let aws: AwsEndpoint;
 let dynamoDb: (key: AccessKey) => DynamoDBClient;
 let secretsManager: (key: AccessKey) => SecretsManagerClient;
+let ses: (key: AccessKey) => SESv2Client;
+/** What was put into the outbox. */
+let mails: Message[];
 const principals = new Principals();
 const operator = principals.addOperator();
 const reader = principals.addFunction({
@@ -25,6 +30,7 @@ const reader = principals.addFunction({
   statements: [
     { actions: new Set(['dynamodb:GetItem', 'dynamodb:ConditionCheckItem']), resources: [TABLE] },
     { actions: new Set(['secretsmanager:GetSecretValue']), resources: [secret.arn] },
+    { actions: new Set(['ses:SendEmail']), resources: ['arn:aws:ses:us-east-1:000000000000:identity/example.com'] },
   ],
 } as unknown as FunctionModel);
 const nobody = principals.addFunction({ name: 'Nobody', statements: [] } as unknown as FunctionModel);
@@ -37,12 +43,19 @@ beforeAll(async () => {
     response.writeHead(engineAnswer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(engineAnswer.body);
   }).listen(0, '127.0.0.1');
   await once(engine, 'listening');
-  aws = await startAwsEndpoint({ enginePort: (engine.address() as AddressInfo).port, secrets: [secret], principals });
+  const outbox = {
+    async put(message: Message) {
+      mails.push(message);
+      return 'mail-1';
+    },
+  };
+  aws = await startAwsEndpoint({ enginePort: (engine.address() as AddressInfo).port, secrets: [secret], outbox, principals });
   const options = ({ AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY }: AccessKey) => ({
     endpoint: aws.url, region: 'us-east-1', maxAttempts: 1, credentials: { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY },
   });
   dynamoDb = (key) => new DynamoDBClient(options(key));
   secretsManager = (key) => new SecretsManagerClient(options(key));
+  ses = (key) => new SESv2Client(options(key));
 });
 
 afterAll(async () => {
@@ -52,6 +65,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   forwarded = [];
+  mails = [];
   engineAnswer = { status: 200, body: '{}' };
 });
 
@@ -116,6 +130,39 @@ describe('Secrets Manager', () => {
       stderr.mockRestore();
     }
     await expect(read(operator, 'arn:other')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+  });
+});
+
+describe('SES', () => {
+  const mail = (changes: { from?: string; subject?: string } = {}) => new SendEmailCommand({
+    FromEmailAddress: changes.from ?? 'no-reply@example.com',
+    Destination: { ToAddresses: ['ada@example.org'] },
+    Content: { Simple: { Subject: { Data: changes.subject ?? 'Grüße' }, Body: { Text: { Data: 'ü' }, Html: { Data: '<p>ü' } }, Headers: [{ Name: 'X-Test', Value: '1' }] } },
+  });
+
+  test('puts mail into the outbox and gives its id', async () => {
+    expect(await ses(reader).send(mail())).toMatchObject({ MessageId: 'mail-1' });
+    expect(mails).toEqual([{ from: 'no-reply@example.com', to: ['ada@example.org'], subject: 'Grüße', text: 'ü', html: '<p>ü', headers: [['X-Test', '1']] }]);
+  });
+
+  test.each([
+    ['a function without the grant', () => nobody, {}],
+    ['another sender\'s domain', () => reader, { from: 'no-reply@example.net' }],
+    ['a parent\'s subdomain', () => reader, { from: 'no-reply@a.example.com' }],
+  ])('refuses %s', async (_what, key, changes) => {
+    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    try {
+      await expect(ses(key()).send(mail(changes))).rejects.toMatchObject({ name: 'AccessDeniedException', message: expect.stringContaining('ses:SendEmail') });
+    } finally {
+      stderr.mockRestore();
+    }
+    expect(mails).toEqual([]);
+  });
+
+  test('refuses what would become another header, and what it does not know', async () => {
+    await expect(ses(reader).send(mail({ subject: 'a\r\nBcc: eve@example.net' }))).rejects.toMatchObject({ name: 'BadRequestException' });
+    await expect(ses(reader).send(new SendEmailCommand({ FromEmailAddress: 'a@example.com', Destination: { ToAddresses: ['b@example.org'] }, Content: { Template: { TemplateName: 't' } } }))).rejects.toMatchObject({ name: 'BadRequestException' });
+    expect(mails).toEqual([]);
   });
 });
 

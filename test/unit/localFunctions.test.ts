@@ -144,11 +144,11 @@ describe('threads', () => {
   });
 });
 
-test('the environment differs from the template\'s in the service name and the way to AWS only', async () => {
+test('the environment differs from the template\'s in the service name, the way to AWS and that webhooks may reach this machine only', async () => {
   const model = await define('any', WHO, { environment: { SERVICE_NAME: 'svc', TABLE_NAME: 't' } });
   const aws = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' };
   expect(functionEnvironment(model, 'acme', aws)).toEqual({
-    SERVICE_NAME: 'acme', TABLE_NAME: 't', ...aws,
+    SERVICE_NAME: 'acme', TABLE_NAME: 't', ...aws, ALLOW_LOOPBACK_DELIVERY: 'true',
     AWS_LAMBDA_FUNCTION_NAME: 'any', AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256', AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
   });
   expect(functionEnvironment({ ...model, environment: {} }, 'acme', {})).not.toHaveProperty('SERVICE_NAME');

@@ -23,7 +23,7 @@ async function assembly(root: object, nested: Record<string, object> = {}) {
   await writeFile(join(dir, 'Root.assets.json'), JSON.stringify({ files: { ...files, code: asset('asset.code', 'code.zip') } }));
   await writeFile(join(dir, 'root.json'), JSON.stringify(root));
   for (const [name, template] of Object.entries(nested)) await writeFile(join(dir, `${name}.template.json`), JSON.stringify(template));
-  return { dir, ...loadAssembly(dir) };
+  return { dir, ...loadAssembly(dir, 'http://127.0.0.1:3000') };
 }
 
 const role = (...statements: object[]) => ({ Type: 'AWS::IAM::Role', Properties: { Policies: [{ PolicyDocument: { Statement: statements } }] } });
@@ -41,7 +41,7 @@ describe('intrinsic functions', () => {
   const evaluate = async (value: unknown) => {
     const { resources } = await assembly({
       Parameters: { Given: { Default: 'default' } },
-      Resources: { Table: table, Secret: { Type: 'AWS::SecretsManager::Secret' }, Subject: { Type: 'Test::Subject', Properties: { value } } },
+      Resources: { Table: table, Secret: { Type: 'AWS::SecretsManager::Secret' }, Api: { Type: 'AWS::ApiGatewayV2::Api' }, Subject: { Type: 'Test::Subject', Properties: { value } } },
     });
     return resources.find(({ path }) => path === 'Subject')!.properties.value;
   };
@@ -54,6 +54,7 @@ describe('intrinsic functions', () => {
     ['no value', { kept: 1, dropped: { Ref: 'AWS::NoValue' } }, { kept: 1 }],
     ['GetAtt', { 'Fn::GetAtt': ['Table', 'Arn'] }, 'arn:aws:dynamodb:us-east-1:000000000000:table/Root-Table'],
     ['GetAtt as text', { 'Fn::GetAtt': 'Table.Arn' }, 'arn:aws:dynamodb:us-east-1:000000000000:table/Root-Table'],
+    ['GetAtt of an API\'s address', { 'Fn::GetAtt': ['Api', 'ApiEndpoint'] }, 'http://127.0.0.1:3000'],
     ['Join', { 'Fn::Join': ['/', ['a', { Ref: 'Table' }]] }, 'a/Root-Table'],
     ['Select and Split', { 'Fn::Select': [1, { 'Fn::Split': ['-', { Ref: 'Table' }] }] }, 'Table'],
     ['Sub', { 'Fn::Sub': '${Table} ${Table.Arn} ${AWS::Region} ${!literal}' }, 'Root-Table arn:aws:dynamodb:us-east-1:000000000000:table/Root-Table us-east-1 ${literal}'],

@@ -1,0 +1,2 @@
+/** The registry of the pages that people open in a browser: one line per page, as in `index.ts` for endpoints. */
+export { page as workspaceEmailVerify } from './v2/workspace/email/verify.ts';

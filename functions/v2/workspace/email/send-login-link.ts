@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { loginLinkLimits } from '../../../../lib/data/emailLimits.ts';
+import { issueLoginLinks } from '../../../../lib/data/verification.ts';
+import { ContinueUrl, linkAddress, mayContinueTo } from '../../../../lib/domain/verification.ts';
+import { isDisposable, OwnerEmail } from '../../../../lib/domain/workspaces.ts';
+import { loginLinkMail } from '../../../../lib/email/loginLinkMail.ts';
+import { mailer } from '../../../../lib/email/mailer.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { ApiError, invalid } from '../../../../lib/errors.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { publicUrl } from '../../../../lib/publicUrl.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/workspace/email/send-login-link',
+  summary: 'Mail an owner a link that verifies the e-mail address',
+  auth: 'none',
+  kind: 'write',
+  input: z.object({ email: OwnerEmail, continueUrl: ContinueUrl }),
+  output: z.object({ data: z.null() }),
+  message: 'Login link sent successfully',
+  errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED'],
+  uses: { limits: loginLinkLimits, links: issueLoginLinks, mailer, publicUrl },
+  impact: 'owners get no link to verify their e-mail address, so their API keys expire',
+  example: {
+    data: { email: 'ada@example.com', continueUrl: 'https://app.example.com/welcome' },
+    result: { data: null },
+  },
+}, async ({ input, deps, now, sourceIp, log }) => {
+  const { links, mailer: mail } = deps;
+  const allowed = await deps.limits.allow({ sourceIp, email: input.email, now });
+  if (!allowed) throw new ApiError('RESOURCE_EXHAUSTED', 'Rate limit exceeded for this endpoint. Try again later.');
+  if (isDisposable(input.email)) throw invalid({ path: ['email'], code: 'unsupported_domain', message: 'This email domain is not supported.' });
+  if (!mail) {
+    log.error('mail is not configured', { setting: 'mailFrom' });
+    throw new ApiError('FAILED_PRECONDITION', 'This service cannot send mail: its operator has not set mailFrom.');
+  }
+  const owner = await links.owner(input.email);
+  if (!mayContinueTo(input.continueUrl, deps.publicUrl, owner?.allowedDomains ?? [])) {
+    throw invalid({ path: ['continueUrl'], code: 'domain_not_allowed', message: 'The domain of continueUrl is not one of the allowed domains.' });
+  }
+  // From here on a stranger is told the same whether the address has a workspace or not.
+  if (!owner) return { data: null };
+  const { workspaceId, email } = owner;
+  const token = await links.issue({ workspaceId, email, continueUrl: new URL(input.continueUrl).href }, now);
+  const { messageId } = await mail.send(loginLinkMail({ to: email, link: linkAddress(deps.publicUrl, token) }));
+  log.info('login link sent', { workspaceId, messageId });
+  return { data: null };
+});
+
+export const handler = toLambda(endpoint);

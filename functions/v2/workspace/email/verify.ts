@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import { verifyOwners } from '../../../../lib/data/verification.ts';
+import { LINK_MINUTES, type LoginLink, VERIFICATION_PATH } from '../../../../lib/domain/verification.ts';
+import { html } from '../../../../lib/html.ts';
+import { toPage } from '../../../../lib/http/page.ts';
+import { definePage, type View } from '../../../../lib/page.ts';
+
+export const page = definePage({
+  path: VERIFICATION_PATH,
+  summary: 'Page of a login link: its button verifies the e-mail address',
+  // What cannot be a token gets the same page as one that nobody has.
+  input: z.object({ token: z.string().catch('') }),
+  uses: { owners: verifyOwners },
+  impact: 'owners cannot verify their e-mail address, so their API keys expire',
+}, {
+  async show({ input, deps, now }) {
+    const link = await deps.owners.look(input.token, now);
+    return link ? question(link, input.token) : gone;
+  },
+  async submit({ input, deps, now, log }) {
+    const link = await deps.owners.verify(input.token, now);
+    if (!link) return gone;
+    log.info('owner verified', { workspaceId: link.workspaceId });
+    return done(link);
+  },
+});
+
+/** The form's address is relative, so that it is right behind a custom domain with a base path too. */
+function question({ email }: LoginLink, token: string): View {
+  return {
+    status: 200,
+    title: 'Is this your e-mail address?',
+    body: html`<p>Press the button to confirm that <strong>${email}</strong> is yours.</p>
+<form method="post" action="verify"><input type="hidden" name="token" value="${token}"><button>Yes, verify my address</button></form>
+<p><small>If you did not ask for this, close the page: nothing has happened.</small></p>`,
+  };
+}
+
+function done({ email, continueUrl }: LoginLink): View {
+  return {
+    status: 200,
+    title: 'Your address is verified',
+    body: html`<p>Thank you. We know now that <strong>${email}</strong> is yours.</p>
+<p><a class="button" href="${continueUrl}" rel="noreferrer">Continue to ${new URL(continueUrl).host}</a></p>`,
+  };
+}
+
+/** For a link that is used up, too old or none of ours, without a hint which of them. */
+const gone: View = {
+  status: 410,
+  title: 'This link does not work any more',
+  body: html`<p>A link works once, within ${LINK_MINUTES} minutes. If you have used this one already, your address is verified, and you can close this page.</p>
+<p>Otherwise ask for a new link where you asked for this one.</p>`,
+};
+
+export const handler = toPage(page);

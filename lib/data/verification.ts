@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import * as z from 'zod';
+import type { Capability } from '../capability.ts';
+import { tokenHash } from '../crypto/tokenHash.ts';
+import { isLinkToken, isLive, linkValidUntil, type LoginLink } from '../domain/verification.ts';
+import { emailKey, MOST_API_KEYS } from '../domain/workspaces.ts';
+import { ApiError } from '../errors.ts';
+import { AllowedDomainsEntity } from './allowedDomains.ts';
+import { ApiKeyEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './credentials.ts';
+import { defineEntity } from './entity.ts';
+import { openTable, remove, replace, type Table, upsert } from './table.ts';
+import { writeEach } from './writeEach.ts';
+
+const TOKEN_BYTES = 32;
+const TRIES = 3;
+
+/** A login link by the hash of its token, which itself is nowhere but in the mail. It is removed when it has worked. */
+export const LoginLinkEntity = defineEntity({
+  type: 'LoginLink',
+  version: 1,
+  scope: 'service',
+  ownedBy: 'expiry',
+  purpose: 'A mailed link that verifies an owner\'s e-mail address, once and for 30 minutes',
+  schema: z.object({ workspaceId: z.string(), email: z.string(), continueUrl: z.string(), validUntil: z.number() }),
+  pk: (of: { hash: string }) => ['LOGIN_LINK', of.hash],
+  sk: (_key: unknown) => ['LINK'],
+  expiresAt: ({ validUntil }) => Math.ceil(validUntil / 1000),
+});
+
+function linkKey(token: string): { hash: string } {
+  return { hash: Buffer.from(tokenHash(token)).toString('base64url') };
+}
+
+export interface Owner {
+  readonly workspaceId: string;
+  /** As it was written at the workspace's creation: where mail goes. */
+  readonly email: string;
+  /** Those of all API keys of the workspace. */
+  readonly allowedDomains: readonly string[];
+}
+
+/** Makes login links. */
+export class LoginLinkIssuer {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** The owner who has this address; undefined when there is none. */
+  async owner(address: string): Promise<Owner | undefined> {
+    const known = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
+    if (!known) return undefined;
+    const [workspace, { values: apiKeys }] = await Promise.all([
+      this.#table.get(WorkspaceEntity, known),
+      this.#table.query(WorkspaceApiKeyEntity, known, { prefix: ['KEY'], limit: MOST_API_KEYS }),
+    ]);
+    const configs = await this.#table.getMany(AllowedDomainsEntity, apiKeys.map(({ apiKey }) => ({ tenant: apiKey })));
+    return workspace && { workspaceId: known.workspaceId, email: workspace.owner.email, allowedDomains: configs.flatMap((config) => config?.domains ?? []) };
+  }
+
+  /** Makes a link and gives its token. */
+  async issue(link: Omit<LoginLink, 'validUntil'>, now: number): Promise<string> {
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    await this.#table.write([upsert(LoginLinkEntity, { ...linkKey(token), ...link, validUntil: linkValidUntil(now) })]);
+    return token;
+  }
+}
+
+/** Looks at login links, and verifies owners by them. */
+export class OwnerVerifier {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** The link of a token while it works; looking at it changes nothing. */
+  async look(token: string, now: number): Promise<LoginLink | undefined> {
+    const link = isLinkToken(token) ? await this.#table.get(LoginLinkEntity, linkKey(token)) : undefined;
+    return link && isLive(link, now) ? link : undefined;
+  }
+
+  /**
+   * Verifies the owner whom a link was sent to, and removes the link in the same transaction: of several calls with one
+   * token exactly one succeeds. Undefined when the link does not work (any more).
+   */
+  async verify(token: string, now: number): Promise<LoginLink | undefined> {
+    for (let attempt = 1; attempt <= TRIES; attempt++) {
+      const link = await this.look(token, now);
+      const workspace = link && (await this.#table.get(WorkspaceEntity, link));
+      if (!link || !workspace) return undefined;
+      const { verifiedAt = now } = workspace;
+      const outcome = await this.#table.write([
+        remove(LoginLinkEntity, linkKey(token), 1),
+        // The next revision: an API key that is being created meanwhile is created again, without an expiry.
+        replace(WorkspaceEntity, { ...workspace, verifiedAt }, workspace._r),
+      ]);
+      if (outcome === 'done') return link;
+    }
+    throw new ApiError('ABORTED', 'Other requests are changing the same thing. Send it again.');
+  }
+}
+
+/** Says whether owners are verified, and gives them their API keys back when they have become it. */
+export class OwnerStatus {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Whether the owner who has this address is verified; undefined when nobody has it. The first call after the
+   * verification lets the API keys of the workspace work for ever (spec 4.25); that it did is remembered beside the
+   * address, so that every later call is one read.
+   */
+  async verified(address: string, now: number): Promise<boolean | undefined> {
+    const owner = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
+    if (!owner) return undefined;
+    if (owner.reactivatedAt !== undefined) return true;
+    const workspace = await this.#table.get(WorkspaceEntity, owner);
+    if (workspace?.verifiedAt === undefined) return false;
+    await this.#reactivate(owner.workspaceId);
+    // Another call that did the same at the same time has remembered it too.
+    await this.#table.write([replace(OwnerEmailEntity, { ...owner, reactivatedAt: now }, owner._r)]);
+    return true;
+  }
+
+  /** Takes the expiry from every API key of a workspace. Whatever of it was done before is not done again. */
+  async #reactivate(workspaceId: string): Promise<void> {
+    let after: string | undefined;
+    do {
+      const page = await this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { prefix: ['KEY'], limit: MOST_API_KEYS, after });
+      const done = await writeEach({
+        table: this.#table,
+        items: page.values,
+        read: (apiKeys) => this.#table.getMany(ApiKeyEntity, apiKeys),
+        decide: (_apiKey, key) => ({ result: true, ops: key?.expiresAt === undefined ? [] : [replace(ApiKeyEntity, { ...key, expiresAt: undefined }, key._r)] }),
+        conflicted: () => false,
+      });
+      if (done.includes(false)) throw new ApiError('ABORTED', 'Other requests are changing the API keys of this workspace. Send it again.');
+      after = page.next;
+    } while (after !== undefined);
+  }
+}
+
+/** Make login links for owners. */
+export const issueLoginLinks: Capability<LoginLinkIssuer> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new LoginLinkIssuer(openTable(env)),
+};
+
+/** Verify owners by their login links. */
+export const verifyOwners: Capability<OwnerVerifier> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem', 'DeleteItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new OwnerVerifier(openTable(env)),
+};
+
+/** Ask whether owners are verified. */
+export const ownerStatus: Capability<OwnerStatus> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new OwnerStatus(openTable(env)),
+};

@@ -1,0 +1,39 @@
+import { html, type Html } from '../html.ts';
+
+/** The HTML form of a mail. Styles stand in the elements, because mail programs drop style sheets. */
+export function mailDocument(title: string, body: readonly Html[]): string {
+  const page = html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head>
+<body style="margin:0;padding:32px 16px;background:#f4f4f6;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Arial,sans-serif;color:#1b1b22">
+<div style="max-width:480px;margin:0 auto;padding:32px;background:#ffffff;border-radius:12px">
+${body}
+</div>
+</body>
+</html>
+`;
+  return page.toString();
+}
+
+export function heading(text: string): Html {
+  return html`<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${text}</h1>\n`;
+}
+
+export function paragraph(text: string): Html {
+  return html`<p style="margin:0 0 16px">${text}</p>\n`;
+}
+
+/** What is less important. */
+export function note(text: string): Html {
+  return html`<p style="margin:24px 0 0;font-size:14px;color:#5b5b66">${text}</p>\n`;
+}
+
+/** A link that looks like a button. */
+export function button(url: string, text: string): Html {
+  return html`<p style="margin:24px 0"><a href="${url}" style="display:inline-block;padding:12px 20px;background:#2f4bd8;color:#ffffff;text-decoration:none;font-weight:600;border-radius:8px">${text}</a></p>\n`;
+}
+
+/** A link shown as it is, for those who cannot press the button. */
+export function bareLink(url: string): Html {
+  return html`<p style="margin:0 0 16px;font-size:14px;word-break:break-all"><a href="${url}" style="color:#2f4bd8">${url}</a></p>\n`;
+}

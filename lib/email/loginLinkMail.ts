@@ -1,0 +1,23 @@
+import { LINK_MINUTES } from '../domain/verification.ts';
+import { bareLink, button, heading, mailDocument, note, paragraph } from './layout.ts';
+import type { Mail } from './mailer.ts';
+
+const subject = 'Verify your e-mail address';
+const lead = 'Open this link and press the button there, so that we know that this address is yours:';
+const expiry = `The link works once, within ${LINK_MINUTES} minutes.`;
+const unasked = 'If you did not ask for this mail, ignore it: nothing happens without you.';
+
+/** The mail with a login link, to the owner of a workspace. */
+export function loginLinkMail({ to, link }: { to: string; link: string }): Mail {
+  return {
+    to,
+    subject,
+    text: [subject, lead, link, expiry, unasked, ''].join('\n\n'),
+    html: mailDocument(subject, [
+      heading(subject), paragraph('Open the link and press the button there, so that we know that this address is yours.'),
+      button(link, 'Open the link'), bareLink(link), paragraph(expiry), note(unasked),
+    ]),
+    // No vacation notices in return (RFC 3834).
+    headers: { 'Auto-Submitted': 'auto-generated' },
+  };
+}

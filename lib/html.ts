@@ -1,0 +1,27 @@
+class Markup {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+
+/** A piece of HTML. Only `html` makes one, so that whatever comes from outside is escaped on its way in. */
+export type Html = Markup;
+
+type Value = string | number | Html | readonly Html[];
+
+/** A template of HTML: values become text, also within a quoted attribute; pieces of HTML stay what they are. */
+export function html(literals: TemplateStringsArray, ...values: readonly Value[]): Html {
+  return new Markup(literals.reduce((text, literal, index) => text + markupOf(values[index - 1] ?? '') + literal));
+}
+
+function markupOf(value: Value): string {
+  if (value instanceof Markup) return value.toString();
+  if (typeof value === 'object') return value.join('');
+  return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { type ApiError, errorCatalogue } from '../errors.ts';
+import { html } from '../html.ts';
+import { lazy } from '../lazy.ts';
+import type { View } from '../page.ts';
+
+/** It has no character that HTML would escape: the policy allows exactly these bytes. */
+const STYLE = `
+:root { color-scheme: light dark; --ink: #1b1b22; --soft: #5b5b66; --ground: #f4f4f6; --card: #ffffff; --accent: #2f4bd8; --on-accent: #ffffff; }
+@media (prefers-color-scheme: dark) { :root { --ink: #f1f1f4; --soft: #a9a9b6; --ground: #14141a; --card: #1f1f27; --accent: #9fb0ff; --on-accent: #14141a; } }
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem 1rem; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, Segoe UI, Roboto, sans-serif; }
+main { width: 100%; max-width: 26rem; padding: 2rem; background: var(--card); border-radius: 1rem; box-shadow: 0 1px 2px rgb(0 0 0 / 8%), 0 8px 32px rgb(0 0 0 / 8%); overflow-wrap: anywhere; }
+h1 { margin: 0 0 0.75rem; font-size: 1.5rem; line-height: 1.25; }
+p { margin: 0 0 1rem; }
+p:last-child { margin-bottom: 0; }
+small { color: var(--soft); font-size: 0.875rem; }
+form { margin: 1.5rem 0; }
+button, .button { display: block; width: 100%; min-height: 3rem; padding: 0.75rem 1rem; border: 0; border-radius: 0.625rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; }
+button:hover, .button:hover { filter: brightness(1.08); }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
+`;
+
+/** Everything is in the document: it loads nothing, runs nothing, and its form goes to this service only. */
+const securityPolicy = lazy(() => [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; '));
+
+/** The answer that shows a view to a browser. */
+export function documentAnswer({ status, title, body }: View, headers: Record<string, string> = {}): APIGatewayProxyStructuredResultV2 {
+  const document = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
+  return {
+    statusCode: status,
+    headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': securityPolicy(), ...headers },
+    body: document.toString(),
+  };
+}
+
+/** The page that tells of a failure, as `failure` of envelope.ts does for programs. */
+export function failureDocument({ status, message }: ApiError): APIGatewayProxyStructuredResultV2 {
+  const { http, retryable } = errorCatalogue[status];
+  return documentAnswer({
+    status: http,
+    title: http >= 500 ? 'Something went wrong' : 'This did not work',
+    body: html`<p>${retryable ? 'Please try again in a moment.' : 'Please open the link again.'}</p>\n<p><small>${message}</small></p>`,
+  });
+}

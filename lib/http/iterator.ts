@@ -1,0 +1,24 @@
+import type { Position } from '../data/position.ts';
+import type { ApiKeyCaller } from '../endpoint.ts';
+import { invalid } from '../errors.ts';
+import { openPageToken, sealPageToken } from './pageToken.ts';
+
+/**
+ * The iterators of one listing, which are page tokens with a direction: `from` is the position that the request's
+ * iterator names, `at` makes the iterator of a position (null where there is none). `of` names the endpoint and what
+ * chooses its items.
+ */
+export function iterators(caller: ApiKeyCaller, of: readonly string[], request: { iterator?: string | undefined }, now: number) {
+  return {
+    from: request.iterator === undefined ? undefined : positionOf(request.iterator),
+    at: (position: Position | undefined): string | null => (position ? sealPageToken(caller.pageKey, of, JSON.stringify(position), now) : null),
+  };
+
+  function positionOf(iterator: string): Position {
+    try {
+      return JSON.parse(openPageToken(caller.pageKey, of, iterator, now)) as Position;
+    } catch {
+      throw invalid({ path: ['iterator'], code: 'invalid_iterator', message: 'iterator is not one that this listing gave, or it has expired' });
+    }
+  }
+}

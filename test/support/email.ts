@@ -1,0 +1,52 @@
+import { handler as sendLoginLink } from '../../functions/v2/workspace/email/send-login-link.ts';
+import { handler as verificationPage } from '../../functions/v2/workspace/email/verify.ts';
+import type { Handler } from '../../lib/http/stack.ts';
+import type { Engine } from './engine.ts';
+import { eventOf, post, type Response, send } from './requests.ts';
+import type { TestWorkspace } from './workspaces.ts';
+
+/** A page that every login link may lead on to: it is of the service itself. */
+export const CONTINUE_URL = 'https://api.test/welcome';
+
+/** Calls a handler as if from another address. */
+export function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Response> {
+  const event = eventOf(JSON.stringify({ data }));
+  return send(to, { ...event, requestContext: { ...event.requestContext, http: { ...event.requestContext.http, sourceIp } } });
+}
+
+/** Has a login link sent to the owner of a workspace, and gives the token in the mail. */
+export async function mailedToken(engine: Engine, { ownerEmail }: TestWorkspace, continueUrl = CONTINUE_URL): Promise<string> {
+  const { status, body } = await post(sendLoginLink, {}, { email: ownerEmail, continueUrl });
+  if (status !== 200) throw new Error(`No login link was sent: ${JSON.stringify(body)}`);
+  return tokenIn(engine.mails.at(-1)!.text);
+}
+
+/** The token of the link in a mail's text. */
+export function tokenIn(text: string): string {
+  const [, token] = /\?token=([\w-]+)$/m.exec(text) ?? [];
+  if (!token) throw new Error(`There is no link in ${text}`);
+  return token;
+}
+
+export interface Shown {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly html: string;
+}
+
+async function request(method: string, overrides: Parameters<typeof eventOf>[2], handler: Handler): Promise<Shown> {
+  const event = eventOf(undefined, {}, overrides);
+  event.requestContext.http.method = method;
+  const { statusCode = 0, headers = {}, body = '' } = await handler(event, { awsRequestId: 'aws' } as Parameters<Handler>[1]);
+  return { status: statusCode, headers: headers as Record<string, string>, html: body };
+}
+
+/** Opens a login link, as a person, a scanner or a preview does. */
+export function openLink(token: string | undefined, { method = 'GET', handler = verificationPage } = {}): Promise<Shown> {
+  return request(method, { ...(token !== undefined && { queryStringParameters: { token } }) }, handler);
+}
+
+/** Presses the button of the page. */
+export function pressButton(token: string, handler = verificationPage): Promise<Shown> {
+  return request('POST', { body: Buffer.from(new URLSearchParams({ token }).toString()).toString('base64'), isBase64Encoded: true }, handler);
+}
