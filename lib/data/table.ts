@@ -257,7 +257,9 @@ function errorName(error: unknown): string {
  * first one wrote. (A transaction has a token for that; a replacement is decided anew, as two writers may want the same.)
  */
 function isOwnRepetition(op: WriteOp, error: unknown): boolean {
-  return 'put' in op && op.condition === ABSENT && error instanceof ConditionalCheckFailedException && error.Item !== undefined && isDeepStrictEqual(unmarshall(error.Item), op.put);
+  if (!('put' in op) || op.condition !== ABSENT || !(error instanceof ConditionalCheckFailedException)) return false;
+  const repeated = (error.$metadata.attempts ?? 1) > 1;
+  return repeated && error.Item !== undefined && isDeepStrictEqual(unmarshall(error.Item), op.put);
 }
 
 /** Which operations met a condition that did not hold or another transaction; anything else that went wrong is thrown on. */

@@ -15,6 +15,8 @@ let second: Customer;
 let firstWorkspace: TestWorkspace;
 let secondWorkspace: TestWorkspace;
 let pageToken: string;
+let webhookEndpointId: string;
+let webhookIterator: string;
 
 beforeAll(async () => {
   engine = await startEngine();
@@ -25,6 +27,18 @@ beforeAll(async () => {
   await first.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId: 'folder', documents: [{ documentId: 'document', documentName: MARK, metadata: { note: MARK } }] });
   await first.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'user', name: MARK, email: `${MARK}@example.com` }] });
   await first.ok('/v2/auth/permissions/add', { user: { userId: 'user' }, permissions: { resources: [{ type: 'document', id: 'document', organizationId: 'acme', context: { access: { mark: MARK } } }] } });
+  await first.ok('/v2/workspace/emailconfig/update', { emailServiceConfig: { apiKey: MARK, fromCompany: MARK } });
+  await first.ok('/v2/workspace/permissionproviderconfig/update', { permissionProviderConfig: { permissionProviderUrl: `https://example.com/${MARK}`, authToken: MARK } });
+  await first.ok('/v2/workspace/apikeyconfig/update', { requireJwtToken: true, aiModelApiKey: [{ provider: 'openai', customerApiKey: `key-${MARK}` }] });
+  await first.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { enabledTime: 1 } });
+  await first.ok('/v2/workspace/notificationconfig/update', { notificationServiceConfig: { delayConfig: { delaySeconds: 10 } } });
+  await first.ok('/v2/workspace/domains/add', { domains: ['first.example'] });
+  for (const customer of [first, second]) await customer.ok('/v2/workspace/advancedwebhookconfig/update', { isEnabled: true });
+  for (const uid of ['taken', 'other']) {
+    ({ id: webhookEndpointId } = await first.ok('/v2/workspace/advancedwebhook/endpoints/create', { url: `https://example.com/${MARK}`, description: MARK, channels: [MARK], metadata: { mark: MARK }, uid }));
+  }
+  ({ iterator: webhookIterator } = await first.ok('/v2/workspace/advancedwebhook/endpoints/get', { limit: 1 }));
+  await first.ok('/v2/workspace/webhookconfig/update', { webhookServiceConfig: { authToken: MARK, rawNotificationUrl: `https://example.com/${MARK}` } });
   ({ nextPageToken: pageToken } = (await first.call('/v2/organizations/get', { pageSize: 1 })).body.result);
 });
 afterAll(() => engine.stop());
@@ -44,13 +58,38 @@ const cases: Record<string, () => object[]> = {
   '/v2/organizations/get': () => [{}, { organizationIds: ['acme', 'beta'] }, { pageToken }],
   '/v2/users/add': () => [{ organizationId: 'acme', users: [{ userId: 'user' }] }, { organizationId: 'acme', documentId: 'document', users: [{ userId: 'user' }] }],
   '/v2/users/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', userIds: ['user'] }, { organizationId: 'acme', documentId: 'document' }],
+  '/v2/workspace/activityconfig/get': () => [{}],
+  '/v2/workspace/activityconfig/update': () => [{ activityServiceConfig: { triggers: { comment: { updated: true } } } }],
+  '/v2/workspace/advancedwebhook/endpoints/create': () => [{ url: 'https://example.com/theirs', uid: 'taken' }],
+  '/v2/workspace/advancedwebhook/endpoints/delete': () => [{ endpointId: webhookEndpointId }],
+  '/v2/workspace/advancedwebhook/endpoints/get': () => [{}, { iterator: webhookIterator }],
+  '/v2/workspace/advancedwebhook/endpoints/secret/get': () => [{ endpointId: webhookEndpointId }],
+  '/v2/workspace/advancedwebhook/endpoints/secret/rotate': () => [{ endpointId: webhookEndpointId, overlapSeconds: 0 }],
+  '/v2/workspace/advancedwebhook/endpoints/update': () => [{ endpointId: webhookEndpointId, disabled: true }],
+  '/v2/workspace/advancedwebhookconfig/get': () => [{}],
+  '/v2/workspace/advancedwebhookconfig/update': () => [{ encodeData: true }, { isEnabled: false }],
   '/v2/workspace/apikey/create': () => [{ ownerEmail: firstWorkspace.ownerEmail, type: 'testing' }],
   '/v2/workspace/apikey/update': () => [{ apiKey: firstWorkspace.apiKey, apiKeyName: 'taken over' }],
+  '/v2/workspace/apikeyconfig/get': () => [{}],
+  '/v2/workspace/apikeyconfig/update': () => [{ requireAutoOrgUser: true, aiModelApiKey: [{ provider: 'openai', customerApiKey: 'theirs' }] }],
   '/v2/workspace/apikeys/get': () => [{}, { apiKeys: [firstWorkspace.apiKey] }],
   '/v2/workspace/authtoken/reset': () => [{ apiKey: firstWorkspace.apiKey }],
   '/v2/workspace/authtokens/get': () => [{ apiKey: firstWorkspace.apiKey }],
   '/v2/workspace/create': () => [{ ownerEmail: firstWorkspace.ownerEmail }],
+  '/v2/workspace/domains/add': () => [{ domains: ['theirs.example'] }],
+  '/v2/workspace/domains/delete': () => [{ domains: ['first.example'] }],
+  '/v2/workspace/domains/get': () => [{}],
+  '/v2/workspace/email/send-login-link': () => [{ email: firstWorkspace.ownerEmail, continueUrl: 'https://api.test/' }, { email: firstWorkspace.ownerEmail, continueUrl: 'https://elsewhere.example/' }],
+  '/v2/workspace/email/status': () => [{ ownerEmail: firstWorkspace.ownerEmail }],
+  '/v2/workspace/emailconfig/get': () => [{}],
+  '/v2/workspace/emailconfig/update': () => [{ emailServiceConfig: { fromEmail: 'theirs@example.com' } }, { useEmailService: true }],
   '/v2/workspace/get': () => [{}],
+  '/v2/workspace/notificationconfig/get': () => [{}],
+  '/v2/workspace/notificationconfig/update': () => [{ notificationServiceConfig: { delayConfig: { isEnabled: true } } }],
+  '/v2/workspace/permissionproviderconfig/get': () => [{}],
+  '/v2/workspace/permissionproviderconfig/update': () => [{ usePermissionProvider: true }],
+  '/v2/workspace/webhookconfig/get': () => [{}],
+  '/v2/workspace/webhookconfig/update': () => [{ useWebhookService: true }, { webhookServiceConfig: { authToken: '' } }],
 };
 
 describe.each(Object.values(registry as Record<string, Endpoint>))('$path', ({ path, auth }) => {
@@ -74,6 +113,15 @@ test('after all that, everything of the first tenant is as it was', async () => 
   expect((await first.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['user'], documentIds: ['document'] })).user).toEqual({
     documents: { document: { accessRole: 'editor', accessType: 'public' } }, organization: { acme: { accessRole: 'editor' } }, context: { accessFields: [`mark:${MARK}`] },
   });
+  expect(await first.ok('/v2/workspace/emailconfig/get', {})).toMatchObject({ useEmailService: false, emailServiceConfig: { apiKey: MARK, fromCompany: MARK, fromEmail: '' } });
+  expect(await first.ok('/v2/workspace/permissionproviderconfig/get', {})).toEqual({ usePermissionProvider: false, permissionProviderConfig: { permissionProviderUrl: `https://example.com/${MARK}`, authToken: MARK } });
+  expect(await first.ok('/v2/workspace/apikeyconfig/get', {})).toMatchObject({ requireJwtToken: true, requireAutoOrgUser: false, aiModelsConfig: { openai: { displayText: '****IRST' } } });
+  expect(await first.ok('/v2/workspace/activityconfig/get', {})).toEqual({ activityServiceConfig: { isEnabled: false, enabledTime: 1 } });
+  expect(await first.ok('/v2/workspace/notificationconfig/get', {})).toEqual({ useNotificationService: false, notificationServiceConfig: { delayConfig: { delaySeconds: 10 } } });
+  expect(await first.ok('/v2/workspace/domains/get', {})).toEqual({ allowedDomains: ['first.example'] });
+  expect(await first.ok('/v2/workspace/advancedwebhookconfig/get', {})).toMatchObject({ isEnabled: true, encodeData: false });
+  expect((await first.ok('/v2/workspace/advancedwebhook/endpoints/get', {})).endpoints.map(({ uid, description, disabled }: any) => [uid, description, disabled]).sort()).toEqual([['other', MARK, false], ['taken', MARK, false]]);
+  expect(await first.ok('/v2/workspace/webhookconfig/get', {})).toMatchObject({ useWebhookService: false, webhookServiceConfig: { authToken: MARK } });
   const { body } = await post(await handlerOf('/v2/workspace/authtokens/get'), firstWorkspace.headers, { apiKey: firstWorkspace.apiKey });
   expect(body.result.data.authTokens.map(({ token }: any) => token)).toEqual([firstWorkspace.authToken]);
 });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { newDocumentAccess } from '../../../lib/data/apiKeyConfig.ts';
 import { writeDocuments } from '../../../lib/data/documents.ts';
 import { placeOf, writeFolders } from '../../../lib/data/folders.ts';
 import { writeOrganizations } from '../../../lib/data/organizations.ts';
@@ -27,14 +28,18 @@ export const endpoint = defineEndpoint({
   output: ItemResults,
   message: 'User(s) processed successfully.',
   errors: ['NOT_FOUND'],
-  uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments, users: writeUsers },
+  uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments, users: writeUsers, newDocumentAccess },
   impact: 'customers cannot add users',
   example: {
     data: { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' }] },
     result: { data: { ada: { success: true, id: 'usr_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'User added.' } } },
   },
 }, async ({ input, caller, deps, now }) => {
-  const organization = await deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now);
+  const createsDocument = input.documentId !== undefined && input.createDocument === true;
+  const [organization, accessType] = await Promise.all([
+    deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now),
+    createsDocument ? deps.newDocumentAccess(caller.tenant) : undefined,
+  ]);
   const place = placeOf(caller.tenant, organization);
   const resource = await addedTo();
   const users = distinctBy(input.users, ({ userId }) => userId).map(({ userId, accessRole, ...profile }) => ({ userId, accessRole, profile }));
@@ -43,7 +48,7 @@ export const endpoint = defineEndpoint({
 
   async function addedTo(): Promise<Resource> {
     if (input.documentId !== undefined) {
-      const { internalId } = await deps.documents.ensure(place, input.documentId, input.createDocument ?? false, now);
+      const { internalId } = await deps.documents.ensure(place, input.documentId, accessType && { accessType }, now);
       return { resourceType: 'document', internalId };
     }
     if (input.folderId !== undefined) {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { newDocumentAccess } from '../../../../lib/data/apiKeyConfig.ts';
 import { writeDocuments } from '../../../../lib/data/documents.ts';
 import { placeOf, writeFolders } from '../../../../lib/data/folders.ts';
 import { writeOrganizations } from '../../../../lib/data/organizations.ts';
@@ -23,14 +24,17 @@ export const endpoint = defineEndpoint({
   output: ItemResults,
   message: 'Document(s) added successfully.',
   errors: ['NOT_FOUND'],
-  uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments },
+  uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments, newDocumentAccess },
   impact: 'customers cannot add documents',
   example: {
     data: { organizationId: 'acme', folderId: 'contracts', documents: [{ documentId: 'nda', documentName: 'NDA', metadata: { version: 3 } }] },
     result: { data: { nda: { success: true, id: 'doc_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Added Successfully' } } },
   },
 }, async ({ input, caller, deps, now }) => {
-  const organization = await deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now);
+  const [organization, accessType] = await Promise.all([
+    deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now),
+    deps.newDocumentAccess(caller.tenant),
+  ]);
   const place = placeOf(caller.tenant, organization);
   const folder = input.folderId === undefined ? undefined : await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now);
   const documents = distinctBy(input.documents, ({ documentId }) => documentId).map(({ documentId, documentName, metadata }) => ({
@@ -38,7 +42,7 @@ export const endpoint = defineEndpoint({
     documentName,
     metadata: metadata && JSON.stringify(metadata),
   }));
-  const results = await deps.documents.add(place, documents, folder, now);
+  const results = await deps.documents.add(place, documents, { accessType, folder }, now);
   return { data: byId(documents.map(({ documentId }) => documentId), results) };
 });
 

@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.ts';
+import { deleteWebhookEndpoints } from '../../../../../lib/data/webhooks/endpoints.ts';
+import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
+import { unknownEndpoint } from '../../../../../lib/domain/webhooks/endpoints.ts';
+import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { Id } from '../../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/workspace/advancedwebhook/endpoints/delete',
+  summary: 'Delete an advanced webhook endpoint for good',
+  auth: 'apiKey',
+  kind: 'write',
+  freshCredentials: true,
+  input: z.object({ endpointId: Id }),
+  output: z.object({ data: z.object({ endpointId: z.string(), deleted: z.literal(true) }) }),
+  message: 'Advanced webhook endpoint deleted successfully.',
+  errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
+  uses: { webhooks: readAdvancedWebhooks, endpoints: deleteWebhookEndpoints },
+  impact: 'customers cannot delete webhook endpoints',
+  example: {
+    data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+    result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', deleted: true } },
+  },
+}, async ({ input, caller, deps }) => {
+  requireEnabled(await deps.webhooks.get(caller.tenant));
+  const deleted = await deps.endpoints.delete(caller.tenant, input.endpointId);
+  if (deleted === 'unknown') throw unknownEndpoint();
+  return { data: { endpointId: input.endpointId, deleted: true as const } };
+});
+
+export const handler = toLambda(endpoint);

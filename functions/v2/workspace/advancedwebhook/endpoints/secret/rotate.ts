@@ -1,0 +1,43 @@
+import * as z from 'zod';
+import { secretBox } from '../../../../../../lib/crypto/secretBox.ts';
+import { readAdvancedWebhooks } from '../../../../../../lib/data/webhooks/configs.ts';
+import { changeWebhookEndpoints } from '../../../../../../lib/data/webhooks/endpoints.ts';
+import { makeSigningSecret } from '../../../../../../lib/data/webhooks/secrets.ts';
+import { requireEnabled } from '../../../../../../lib/domain/webhooks/advanced.ts';
+import { unknownEndpoint } from '../../../../../../lib/domain/webhooks/endpoints.ts';
+import { defaultOverlapSeconds, longestOverlapSeconds, rotateSecrets } from '../../../../../../lib/domain/webhooks/secrets.ts';
+import { defineEndpoint } from '../../../../../../lib/endpoint.ts';
+import { ApiError } from '../../../../../../lib/errors.ts';
+import { toLambda } from '../../../../../../lib/http/lambda.ts';
+import { Id, optional } from '../../../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/workspace/advancedwebhook/endpoints/secret/rotate',
+  summary: 'Replace the signing secret of an advanced webhook endpoint',
+  auth: 'apiKey',
+  kind: 'write',
+  freshCredentials: true,
+  input: z.object({ endpointId: Id, overlapSeconds: optional(z.int().min(0).max(longestOverlapSeconds)) }),
+  output: z.object({ data: z.object({ endpointId: z.string(), secret: z.string() }) }),
+  message: 'Advanced webhook endpoint secret rotated successfully.',
+  errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
+  uses: { webhooks: readAdvancedWebhooks, endpoints: changeWebhookEndpoints, box: secretBox },
+  impact: 'customers cannot replace a leaked webhook secret',
+  example: {
+    data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', overlapSeconds: 3600 },
+    result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', secret: 'whsec_<base64>' } },
+  },
+}, async ({ input: { endpointId, overlapSeconds = defaultOverlapSeconds }, caller: { tenant }, deps, now, log }) => {
+  requireEnabled(await deps.webhooks.get(tenant));
+  const secret = await makeSigningSecret(deps.box, tenant, endpointId, now);
+  const rotated = await deps.endpoints.update(tenant, endpointId, (stored) => {
+    const secrets = rotateSecrets(stored.secrets, secret.stored, overlapSeconds, now);
+    if (secrets === 'overlapping') throw new ApiError('FAILED_PRECONDITION', 'The previous secret is still valid. Wait for its overlap to end, or end it at once with overlapSeconds: 0.');
+    return { ...stored, secrets, updatedAt: now };
+  });
+  if (!rotated) throw unknownEndpoint();
+  log.info('secret rotated', { endpointId });
+  return { data: { endpointId, secret: secret.text } };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,28 @@
+import * as z from 'zod';
+import { writeDomains } from '../../../../lib/data/allowedDomains.ts';
+import { Domain, MOST_DOMAINS_PER_CALL } from '../../../../lib/domain/domains.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { list } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/workspace/domains/add',
+  summary: 'Allow domains',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ domains: list(Domain, MOST_DOMAINS_PER_CALL) }),
+  output: z.object({ data: z.object({ domainsAdded: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
+  message: 'Domains added successfully.',
+  errors: ['RESOURCE_EXHAUSTED', 'ABORTED'],
+  uses: { domains: writeDomains },
+  impact: 'customers cannot allow further domains',
+  example: {
+    data: { domains: ['https://www.example.com', '*.example.com', 'localhost:3000'] },
+    result: { data: { domainsAdded: ['example.com', '*.example.com'], skippedDomains: ['localhost'] } },
+  },
+}, async ({ input, caller, deps }) => {
+  const { changed, skipped } = await deps.domains.add(caller.tenant, input.domains);
+  return { data: { domainsAdded: changed, skippedDomains: skipped } };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,28 @@
+import * as z from 'zod';
+import { writeDomains } from '../../../../lib/data/allowedDomains.ts';
+import { Domain, MOST_DOMAINS_PER_CALL } from '../../../../lib/domain/domains.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { list } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/workspace/domains/delete',
+  summary: 'Allow domains no longer',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ domains: list(Domain, MOST_DOMAINS_PER_CALL) }),
+  output: z.object({ data: z.object({ domainsRemoved: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
+  message: 'Domains removed successfully.',
+  errors: ['ABORTED'],
+  uses: { domains: writeDomains },
+  impact: 'customers cannot take back the permission of a domain',
+  example: {
+    data: { domains: ['example.com', 'elsewhere.example'] },
+    result: { data: { domainsRemoved: ['example.com'], skippedDomains: ['elsewhere.example'] } },
+  },
+}, async ({ input, caller, deps }) => {
+  const { changed, skipped } = await deps.domains.remove(caller.tenant, input.domains);
+  return { data: { domainsRemoved: changed, skippedDomains: skipped } };
+});
+
+export const handler = toLambda(endpoint);

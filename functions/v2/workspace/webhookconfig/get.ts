@@ -1,0 +1,28 @@
+import * as z from 'zod';
+import { secretBox } from '../../../../lib/crypto/secretBox.ts';
+import { openBasicConfig, readBasicWebhooks } from '../../../../lib/data/webhooks/configs.ts';
+import { BasicWebhookConfig } from '../../../../lib/domain/webhooks/basic.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/workspace/webhookconfig/get',
+  summary: 'Get the basic webhook config',
+  auth: 'apiKey',
+  kind: 'read',
+  // It hands out the auth token.
+  freshCredentials: true,
+  input: z.object({}),
+  body: 'optional',
+  output: z.object({ data: BasicWebhookConfig }),
+  message: 'Webhook configuration retrieved successfully.',
+  errors: [],
+  uses: { webhooks: readBasicWebhooks, box: secretBox },
+  impact: 'customers cannot see how their basic webhooks are configured',
+  example: {
+    data: {},
+    result: { data: { useWebhookService: false, webhookServiceConfig: { authToken: '', rawNotificationUrl: '', processedNotificationUrl: '' } } },
+  },
+}, async ({ caller: { tenant }, deps }) => ({ data: await openBasicConfig(deps.box, tenant, await deps.webhooks.get(tenant)) }));
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,53 @@
+import * as z from 'zod';
+import type { Capability } from '../capability.ts';
+import { addDomains, type DomainChange, removeDomains } from '../domain/domains.ts';
+import { ConfigStore, defineConfig } from './configs.ts';
+import { openTable, type Table } from './table.ts';
+
+/**
+ * The domains on which an API key's product runs: bare hosts, or `*.example.com` for everything beneath one. The domain
+ * calls change them; a login link may lead to those of any API key of its workspace.
+ */
+export const AllowedDomainsEntity = defineConfig('AllowedDomains', 'The domains on which the product of an API key runs', z.object({ domains: z.array(z.string()) }));
+
+export class AllowedDomains {
+  readonly #configs: ConfigStore<{ domains: string[] }>;
+
+  constructor(table: Table) {
+    this.#configs = new ConfigStore(table, AllowedDomainsEntity);
+  }
+
+  /** The allowed domains, oldest first. */
+  async list(tenant: string): Promise<string[]> {
+    return (await this.#configs.get(tenant))?.domains ?? [];
+  }
+
+  /** Allows domains, in the form that `parseDomain` gives. RESOURCE_EXHAUSTED when there would be too many. */
+  async add(tenant: string, domains: readonly string[]): Promise<DomainChange> {
+    return this.#change(tenant, (present) => addDomains(present, domains));
+  }
+
+  /** Allows domains no longer. */
+  async remove(tenant: string, domains: readonly string[]): Promise<DomainChange> {
+    return this.#change(tenant, (present) => removeDomains(present, domains));
+  }
+
+  async #change(tenant: string, change: (present: readonly string[]) => DomainChange): Promise<DomainChange> {
+    let made: DomainChange | undefined;
+    await this.#configs.update(tenant, (stored) => (made = change(stored?.domains ?? [])));
+    // The last one that was tried is the one that was written.
+    return made as DomainChange;
+  }
+}
+
+export const readDomains: Capability<Pick<AllowedDomains, 'list'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new AllowedDomains(openTable(env)),
+};
+
+export const writeDomains: Capability<Pick<AllowedDomains, 'add' | 'remove'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new AllowedDomains(openTable(env)),
+};

@@ -1,0 +1,52 @@
+import type { Capability } from '../capability.ts';
+import type { SecretBox, SecretOwner } from '../crypto/secretBox.ts';
+import type { AccessType } from '../domain/access.ts';
+import { ApiKeyConfig, type ApiKeyConfigChange, initialApiKeyConfig, maskKey } from '../domain/apiKeyConfig.ts';
+import { ConfigStore, defineConfig } from './configs.ts';
+import { WorkspaceEntity } from './credentials.ts';
+import { openTable } from './table.ts';
+
+export const ApiKeyConfigEntity = defineConfig('ApiKeyConfig', 'Settings of an API key, such as what new documents are open to; its AI keys encrypted', ApiKeyConfig);
+
+const aiKeyOf = (tenant: string, provider: string): SecretOwner => ({ tenant, purpose: 'aiModelKey', id: provider });
+
+/** AI keys of a request by provider as they are stored: sealed, with what answers show of them; empty when they are removed. */
+export async function sealAiKeys(box: SecretBox, tenant: string, sent: ApiKeyConfigChange['aiModelApiKey'] = []): Promise<ApiKeyConfig['aiKeys']> {
+  const sealed = await Promise.all(sent.map(async ({ provider, customerApiKey }) => [provider, customerApiKey === ''
+    ? { sealedKey: '', displayText: '' }
+    : { sealedKey: await box.seal(customerApiKey, aiKeyOf(tenant, provider)), displayText: maskKey(customerApiKey) }] as const));
+  return Object.fromEntries(sealed);
+}
+
+export const readApiKeyConfig: Capability<Pick<ConfigStore<ApiKeyConfig>, 'get'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new ConfigStore(openTable(env), ApiKeyConfigEntity),
+};
+
+export const writeApiKeyConfig: Capability<Pick<ConfigStore<ApiKeyConfig>, 'update'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new ConfigStore(openTable(env), ApiKeyConfigEntity),
+};
+
+/** What new documents of an API key are open to. */
+export const newDocumentAccess: Capability<(tenant: string) => Promise<AccessType>> = {
+  grants: [{ resource: 'table', actions: ['GetItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => {
+    const configs = new ConfigStore(openTable(env), ApiKeyConfigEntity);
+    return async (tenant) => ((await configs.get(tenant)) ?? initialApiKeyConfig).defaultDocumentAccessType;
+  },
+};
+
+/** Who owns a workspace. */
+export const workspaceOwner: Capability<(workspaceId: string) => Promise<string>> = {
+  grants: [{ resource: 'table', actions: ['GetItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => async (workspaceId) => {
+    const workspace = await openTable(env).get(WorkspaceEntity, { workspaceId });
+    if (!workspace) throw new Error(`Workspace ${workspaceId} has an API key but does not exist`);
+    return workspace.owner.email;
+  },
+};

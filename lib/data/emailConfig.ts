@@ -1,0 +1,35 @@
+import type { Capability } from '../capability.ts';
+import type { SecretBox, SecretOwner } from '../crypto/secretBox.ts';
+import { type Change, merge } from '../domain/configs.ts';
+import { EmailConfig, initialEmailConfig } from '../domain/emailConfig.ts';
+import { ConfigStore, defineConfig } from './configs.ts';
+import { openTable } from './table.ts';
+
+export const EmailConfigEntity = defineConfig('EmailConfig', 'Which events are mailed, and how; the provider\'s key encrypted', EmailConfig);
+
+const providerKeyOf = (tenant: string): SecretOwner => ({ tenant, purpose: 'emailProviderKey', id: 'emailconfig' });
+
+/** What was sent with the provider's key as it is stored: sealed, or empty when it is removed. */
+export async function sealProviderKey(box: SecretBox, tenant: string, sent: Change<EmailConfig>): Promise<Change<EmailConfig>> {
+  const apiKey = sent.emailServiceConfig?.apiKey;
+  return apiKey ? merge(sent, { emailServiceConfig: { apiKey: await box.seal(apiKey, providerKeyOf(tenant)) } }) : sent;
+}
+
+/** The configuration with the provider's key in clear; what one that was never made reads as when there is none. */
+export async function openEmailConfig(box: SecretBox, tenant: string, stored: EmailConfig = initialEmailConfig): Promise<EmailConfig> {
+  const { useEmailService, emailServiceConfig } = stored;
+  const apiKey = emailServiceConfig.apiKey && (await box.open(emailServiceConfig.apiKey, providerKeyOf(tenant)));
+  return { useEmailService, emailServiceConfig: { ...emailServiceConfig, apiKey } };
+}
+
+export const readEmailConfig: Capability<Pick<ConfigStore<EmailConfig>, 'get'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new ConfigStore(openTable(env), EmailConfigEntity),
+};
+
+export const writeEmailConfig: Capability<Pick<ConfigStore<EmailConfig>, 'update'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new ConfigStore(openTable(env), EmailConfigEntity),
+};

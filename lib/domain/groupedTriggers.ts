@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import { optional } from '../schema.ts';
+
+/**
+ * The triggers of notifications and activities, which are grouped maps of short verbs (facts B9): each verb with the type
+ * of event that it turns on.
+ */
+export const commentVerbs = {
+  newlyAdded: 'comment_annotation.add',
+  added: 'comment.add',
+  updated: 'comment.update',
+  deleted: 'comment.delete',
+  approved: 'comment_annotation.approve',
+  assigned: 'comment_annotation.assign',
+  reactionAdded: 'comment.reaction_add',
+  reactionDeleted: 'comment.reaction_delete',
+  statusChanged: 'comment_annotation.status_change',
+  priorityChanged: 'comment_annotation.priority_change',
+  accessModeChanged: 'comment_annotation.access_mode_change',
+  accepted: 'comment_annotation.accept',
+  rejected: 'comment_annotation.reject',
+  suggestionAccepted: 'comment_annotation.suggestion_accept',
+  suggestionRejected: 'comment_annotation.suggestion_reject',
+  customListChanged: 'comment_annotation.custom_list_change',
+  subscribed: 'comment_annotation.subscribe',
+  unsubscribed: 'comment_annotation.unsubscribe',
+} as const;
+
+export const huddleVerbs = { created: 'huddle.create', join: 'huddle.join' } as const;
+
+/** Triggers as they are stored and shown: group -> verb -> on or off. */
+export type GroupedTriggers = Readonly<Record<string, Readonly<Record<string, boolean>> | undefined>>;
+
+/** One group as it is stored. */
+export const StoredGroup = z.record(z.string(), z.boolean()).optional();
+
+/** One group as callers send it; an unknown verb is refused by name. */
+export const CommentTriggers = groupOf(commentVerbs);
+export const HuddleTriggers = groupOf(huddleVerbs);
+
+function groupOf<V extends string>(verbs: Readonly<Record<V, string>>) {
+  const fields = Object.keys(verbs).map((verb) => [verb, optional(z.boolean())]);
+  return optional(z.strictObject(Object.fromEntries(fields) as Record<V, z.ZodOptional<z.ZodBoolean>>));
+}
+
+/** A group with every verb on but some. */
+export function allOn<V extends string>(verbs: Readonly<Record<V, string>>, except: readonly V[] = []): Record<string, boolean> {
+  return Object.fromEntries((Object.keys(verbs) as V[]).map((verb) => [verb, !except.includes(verb)]));
+}
+
+/** Whether any trigger is stored: only where none is does enabling seed the defaults. */
+export function hasTriggers(triggers: GroupedTriggers | undefined): boolean {
+  return Object.values(triggers ?? {}).some((group) => Object.keys(group ?? {}).length > 0);
+}

@@ -1,0 +1,59 @@
+import * as z from 'zod';
+import { optional } from '../schema.ts';
+import { type Change, merge } from './configs.ts';
+import { allOn, CommentTriggers, commentVerbs, hasTriggers, HuddleTriggers, huddleVerbs, StoredGroup } from './groupedTriggers.ts';
+
+const StoredBatch = z.object({ isEnabled: z.boolean().optional(), batchWindowSeconds: z.number().optional(), maxActivities: z.number().optional() }).optional();
+
+/**
+ * The configuration of in-app notifications (facts C1), as it is stored and shown. What was never set is absent: a delay or
+ * batch that is on without its number does nothing yet, so that fields can be sent in any order.
+ */
+export const NotificationConfig = z.object({
+  useNotificationService: z.boolean(),
+  notificationServiceConfig: z.object({
+    triggers: z.object({ comment: StoredGroup, huddle: StoredGroup }).optional(),
+    delayConfig: z.object({ isEnabled: z.boolean().optional(), delaySeconds: z.number().optional() }).optional(),
+    batchConfig: z.object({ document: StoredBatch, user: StoredBatch }).optional(),
+  }),
+});
+export type NotificationConfig = z.output<typeof NotificationConfig>;
+
+const Batch = z.object({
+  isEnabled: optional(z.boolean()),
+  batchWindowSeconds: optional(z.int().min(10).max(604_800)),
+  maxActivities: optional(z.int().min(2).max(50)),
+});
+
+/** What may be sent to change it, in the ranges of facts B13. */
+export const NotificationConfigChange = z.object({
+  useNotificationService: optional(z.boolean()),
+  notificationServiceConfig: optional(z.object({
+    triggers: optional(z.strictObject({ comment: CommentTriggers, huddle: HuddleTriggers })),
+    delayConfig: optional(z.object({ isEnabled: optional(z.boolean()), delaySeconds: optional(z.int().min(10).max(15_552_000)) })),
+    batchConfig: optional(z.object({ document: optional(Batch), user: optional(Batch) })),
+  })),
+});
+
+/** What a configuration that was never made reads as. */
+export const initialNotificationConfig: NotificationConfig = { useNotificationService: false, notificationServiceConfig: {} };
+
+const firstEnable: NotificationConfig = {
+  useNotificationService: true,
+  notificationServiceConfig: { triggers: { comment: allOn(commentVerbs, ['suggestionAccepted', 'suggestionRejected']), huddle: allOn(huddleVerbs) } },
+};
+
+/**
+ * The configuration after an update. The first one that enables while no triggers are stored turns on those of comments,
+ * but suggestions, and of huddles (facts B9); what it sends comes over those.
+ */
+export function changeNotificationConfig(stored: NotificationConfig = initialNotificationConfig, sent: Change<NotificationConfig>): NotificationConfig {
+  const changed = merge(stored, sent);
+  const seeds = sent.useNotificationService === true && !hasTriggers(stored.notificationServiceConfig.triggers);
+  return seeds ? merge(firstEnable, changed) : changed;
+}
+
+/** The configuration as answers show it. */
+export function showNotificationConfig(config: NotificationConfig = initialNotificationConfig): NotificationConfig {
+  return NotificationConfig.parse(config);
+}

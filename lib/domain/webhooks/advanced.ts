@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import { ApiError } from '../../errors.ts';
+import { optional } from '../../schema.ts';
+import { type Change, merge } from '../configs.ts';
+import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
+
+/** The advanced webhook config (spec 2), as it is stored and shown. */
+export const AdvancedWebhookConfig = z.object({
+  isEnabled: z.boolean(),
+  encryptData: z.boolean(),
+  encodeData: z.boolean(),
+  publicKey: z.string(),
+  enableDataProtection: z.boolean(),
+});
+export type AdvancedWebhookConfig = z.output<typeof AdvancedWebhookConfig>;
+
+/** What a config that was never made reads as (spec 2). */
+export const initialAdvancedConfig: AdvancedWebhookConfig = { isEnabled: false, encryptData: false, encodeData: false, publicKey: '', enableDataProtection: false };
+
+/** What may be sent to change it. */
+export const AdvancedConfigChange = z.object({
+  isEnabled: optional(z.boolean()),
+  encryptData: optional(z.boolean()),
+  encodeData: optional(z.boolean()),
+  publicKey: optional(PublicKey),
+  enableDataProtection: optional(z.boolean()),
+});
+
+/** Advanced webhooks of an API key: whether the operator offers them, and the config; undefined while never configured. */
+export interface AdvancedWebhooks {
+  readonly available: boolean;
+  readonly config: AdvancedWebhookConfig | undefined;
+}
+
+const ENABLE = 'POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }';
+
+/**
+ * The config with the sent fields over it (spec 4.5): the others keep their values, and the first config of all must
+ * enable (spec 3), else FAILED_PRECONDITION. INVALID_ARGUMENT when the result would encrypt without a key.
+ */
+export function changeAdvancedConfig(stored: AdvancedWebhookConfig | undefined, sent: Change<AdvancedWebhookConfig>): AdvancedWebhookConfig {
+  if (!stored && sent.isEnabled !== true) {
+    throw new ApiError('FAILED_PRECONDITION', 'Advanced webhooks are not configured for this workspace. The first configuration must have isEnabled: true.');
+  }
+  const config = merge(stored ?? initialAdvancedConfig, sent);
+  requireKeyToEncrypt(config, ['publicKey']);
+  return config;
+}
+
+/** The config as answers show it (spec 4.6). */
+export function showAdvancedConfig(config: AdvancedWebhookConfig = initialAdvancedConfig): AdvancedWebhookConfig {
+  return AdvancedWebhookConfig.parse(config);
+}
+
+/** FAILED_PRECONDITION where the operator does not offer advanced webhooks (spec 4.6). */
+export function requireAvailable(available: boolean): void {
+  if (!available) throw new ApiError('FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.');
+}
+
+/** FAILED_PRECONDITION unless advanced webhooks are available and enabled: what every call about endpoints needs (spec 3, 4.3, 4.4). */
+export function requireEnabled({ available, config }: AdvancedWebhooks): void {
+  requireAvailable(available);
+  if (!config?.isEnabled) throw new ApiError('FAILED_PRECONDITION', `Advanced webhooks are disabled for this workspace. Enable them with ${ENABLE}.`);
+}
+
+/** The same for the list of endpoints, which tells what was never configured from what was disabled (facts B3). */
+export function requireEnabledToList(webhooks: AdvancedWebhooks): void {
+  requireAvailable(webhooks.available);
+  if (!webhooks.config) throw new ApiError('FAILED_PRECONDITION', `Advanced webhooks are not configured for this workspace. Configure them with ${ENABLE}.`);
+  requireEnabled(webhooks);
+}

@@ -1,0 +1,24 @@
+export const LONGEST_URL = 2_048;
+
+/** The ports of the Fetch standard's "port blocking": where other protocols listen that a request could be mistaken for. */
+const blockedPorts: ReadonlySet<string> = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139,
+  143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659,
+  4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+].map(String));
+
+/**
+ * An http(s) URL; undefined when the text is none. Stricter than `new URL`, which repairs what it can: it drops line
+ * breaks, reads backslashes as slashes and takes `http:host` for `http://host`.
+ */
+export function parseHttpUrl(text: string): URL | undefined {
+  if (!/^https?:\/\/[^/\\]/i.test(text) || /[\s\p{Cc}]/u.test(text) || !text.isWellFormed()) return undefined;
+  const url = URL.parse(text) ?? undefined;
+  // Empty labels, as in `a..b`, name nothing.
+  return url?.hostname.replace(/\.$/, '').split('.').every(Boolean) ? url : undefined;
+}
+
+/** Whether the port of a URL is one that no request may go to. */
+export function hasBlockedPort(url: URL): boolean {
+  return blockedPorts.has(url.port);
+}
