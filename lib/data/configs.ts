@@ -1,10 +1,7 @@
 import type * as z from 'zod';
-import { ApiError } from '../errors.ts';
 import { defineEntity, type Entity, type Stored } from './entity.ts';
+import { settle } from './settle.ts';
 import { insert, replace, type Table } from './table.ts';
-
-const TRIES = 10;
-const LONGEST_PAUSE_MILLISECONDS = 40;
 
 /** One configuration of an API key: a kind that there is at most one of. */
 export type ConfigEntity<T> = Entity<T, { tenant: string }, unknown>;
@@ -44,13 +41,11 @@ export class ConfigStore<T extends object> {
    * ABORTED when others keep writing.
    */
   async update(tenant: string, change: (stored: T | undefined) => T): Promise<T> {
-    for (let attempt = 1; attempt <= TRIES; attempt++) {
+    return settle(async () => {
       const stored = await this.get(tenant);
       const value = { ...change(stored), tenant };
       const outcome = await this.#table.write([stored ? replace(this.#entity, value, stored._r) : insert(this.#entity, value)]);
-      if (outcome === 'done') return value;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_PAUSE_MILLISECONDS));
-    }
-    throw new ApiError('ABORTED', 'Other requests keep changing this configuration. Send the request again.');
+      return outcome === 'done' ? value : 'conflict';
+    });
   }
 }

@@ -6,9 +6,9 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Environment } from '../capability.ts';
-import { ApiError } from '../errors.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
+import { settle } from './settle.ts';
 
 /** One conditional write. Built by `insert`, `replace`, `upsert` and `remove`; executed by `Table.write`. */
 export type WriteOp =
@@ -65,7 +65,6 @@ export interface QueryOptions {
 
 const BATCH_GET_KEYS = 100;
 const BATCH_GET_TRIES = 6;
-const CONFLICT_TRIES = 3;
 /** A page ends early at this size of its items as JSON, so that an answer stays below the limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
@@ -165,10 +164,7 @@ export class Table {
 
   /** Writes operations without conditions, again when another transaction got in the way; ABORTED when one always does. */
   async writeSurely(ops: readonly WriteOp[]): Promise<void> {
-    for (let attempt = 1; attempt <= CONFLICT_TRIES; attempt++) {
-      if ((await this.write(ops)) === 'done') return;
-    }
-    throw new ApiError('ABORTED', 'Other requests kept changing the same things. Send the request again.');
+    await settle(async () => ((await this.write(ops)) === 'done' ? 'done' : 'conflict'));
   }
 
   #transactItem(op: WriteOp): NonNullable<TransactWriteCommandInput['TransactItems']>[number] {

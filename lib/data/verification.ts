@@ -8,11 +8,11 @@ import { ApiError } from '../errors.ts';
 import { AllowedDomainsEntity } from './allowedDomains.ts';
 import { ApiKeyEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './credentials.ts';
 import { defineEntity } from './entity.ts';
+import { settle } from './settle.ts';
 import { openTable, remove, replace, type Table, upsert } from './table.ts';
 import { writeEach } from './writeEach.ts';
 
 const TOKEN_BYTES = 32;
-const TRIES = 3;
 
 /** A login link by the hash of its token, which itself is nowhere but in the mail. It is removed when it has worked. */
 export const LoginLinkEntity = defineEntity({
@@ -86,7 +86,7 @@ export class OwnerVerifier {
    * token exactly one succeeds. Undefined when the link does not work (any more).
    */
   async verify(token: string, now: number): Promise<LoginLink | undefined> {
-    for (let attempt = 1; attempt <= TRIES; attempt++) {
+    return settle(async () => {
       const link = await this.look(token, now);
       const workspace = link && (await this.#table.get(WorkspaceEntity, link));
       if (!link || !workspace) return undefined;
@@ -96,9 +96,8 @@ export class OwnerVerifier {
         // The next revision: an API key that is being created meanwhile is created again, without an expiry.
         replace(WorkspaceEntity, { ...workspace, verifiedAt }, workspace._r),
       ]);
-      if (outcome === 'done') return link;
-    }
-    throw new ApiError('ABORTED', 'Other requests are changing the same thing. Send it again.');
+      return outcome === 'done' ? link : 'conflict';
+    });
   }
 }
 

@@ -7,9 +7,9 @@ import { tokenHash } from '../crypto/tokenHash.ts';
 import {
   type ApiKeyFields, type AuthTokenShown, DEFAULT_TOKEN_NAME, describeWorkspace, emailKey, firstApiKeyName, keysExpireAt, MOST_API_KEYS, type OwnerDetails,
 } from '../domain/workspaces.ts';
-import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './credentials.ts';
+import { settle } from './settle.ts';
 import { insert, openTable, type Page, remove, replace, type Table, type WriteOp } from './table.ts';
 
 export type Workspace = Parameters<typeof WorkspaceEntity.toItem>[0];
@@ -17,18 +17,8 @@ export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toIte
 
 export type AuthToken = z.output<typeof AuthTokenShown>;
 
-const TRIES = 3;
 /** What one reset can replace in a transaction; a key has one token today. */
 const MOST_TOKENS = 50;
-
-/** Reads, decides and writes until nobody else wrote in between, at most three times; ABORTED after that. */
-async function settle<T>(attempt: () => Promise<T | 'conflict'>): Promise<T> {
-  for (let i = 0; i < TRIES; i++) {
-    const outcome = await attempt();
-    if (outcome !== 'conflict') return outcome;
-  }
-  throw new ApiError('ABORTED', 'Other requests are changing the same thing. Send it again.');
-}
 
 /** Makes API keys and their auth tokens. A token's text is signed, hashed to be verified by, and sealed to be listed. */
 class KeyMaker {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readDocuments } from '../../../lib/data/documents.ts';
 import { placeOf, readFolders } from '../../../lib/data/folders.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
-import { type ListedUser, type Resource, readUsers } from '../../../lib/data/users.ts';
+import { type ListedUser, Profile, type Resource, readUsers } from '../../../lib/data/users.ts';
 import { distinct } from '../../../lib/dict.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
@@ -11,17 +11,7 @@ import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/sc
 
 const path = '/v2/users/get';
 
-const ShownUser = z.object({
-  userId: z.string(),
-  name: z.string().optional(),
-  email: z.string().optional(),
-  photoUrl: z.string().optional(),
-  color: z.string().optional(),
-  textColor: z.string().optional(),
-  initial: z.string().optional(),
-  type: z.string().optional(),
-  plan: z.string().optional(),
-});
+const ShownUser = Profile.extend({ userId: z.string() });
 
 export const endpoint = defineEndpoint({
   path,
@@ -65,8 +55,9 @@ export const endpoint = defineEndpoint({
   }
 });
 
-function shown({ userId, name, email, photoUrl, color, textColor, initial, type, plan }: ListedUser): z.output<typeof ShownUser> {
-  return { userId, name, email, photoUrl, color, textColor, initial, type, plan };
+/** A user without what only the service needs to know. */
+function shown(user: ListedUser): z.output<typeof ShownUser> {
+  return ShownUser.parse(user);
 }
 
 export const handler = toLambda(endpoint);
