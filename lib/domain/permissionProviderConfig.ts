@@ -4,7 +4,7 @@ import type { AddressPolicy } from '../net/addressPolicy.ts';
 import { hasBlockedPort, LONGEST_URL, parseHttpUrl } from '../net/httpUrl.ts';
 import { optional } from '../schema.ts';
 import { HeaderSecret } from './configs.ts';
-import { requireAllowedUrls } from './webhooks/url.ts';
+import { requireAllowedUrls } from '../net/allowedUrls.ts';
 
 /** The configuration of the customer's own permission provider (facts C1): as it is stored, its token sealed, and as answers show it. */
 export const PermissionProviderConfig = z.object({

@@ -1,6 +1,5 @@
 import type { Position } from '../data/position.ts';
 import type { ApiKeyCaller } from '../endpoint.ts';
-import { invalid } from '../errors.ts';
 import { openPageToken, sealPageToken } from './pageToken.ts';
 
 /**
@@ -10,15 +9,7 @@ import { openPageToken, sealPageToken } from './pageToken.ts';
  */
 export function iterators(caller: ApiKeyCaller, of: readonly string[], request: { iterator?: string | undefined }, now: number) {
   return {
-    from: request.iterator === undefined ? undefined : positionOf(request.iterator),
+    from: request.iterator === undefined ? undefined : (JSON.parse(openPageToken(caller.pageKey, of, request.iterator, now, 'iterator')) as Position),
     at: (position: Position | undefined): string | null => (position ? sealPageToken(caller.pageKey, of, JSON.stringify(position), now) : null),
   };
-
-  function positionOf(iterator: string): Position {
-    try {
-      return JSON.parse(openPageToken(caller.pageKey, of, iterator, now)) as Position;
-    } catch {
-      throw invalid({ path: ['iterator'], code: 'invalid_iterator', message: 'iterator is not one that this listing gave, or it has expired' });
-    }
-  }
 }

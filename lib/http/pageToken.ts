@@ -11,10 +11,13 @@ export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cur
   return sealBytes(pageKey, Buffer.from(JSON.stringify([now + LIFETIME_MILLISECONDS, cursor])), bound).toString('base64url');
 }
 
-/** The cursor of a page token. INVALID_ARGUMENT when it is damaged, expired, or of another tenant, endpoint or listing. */
-export function openPageToken(pageKey: Uint8Array, bound: readonly string[], token: string, now: number): string {
+/**
+ * The cursor of a page token, which came in the request's `field`. INVALID_ARGUMENT when it is damaged, expired, or of
+ * another tenant, endpoint or listing.
+ */
+export function openPageToken(pageKey: Uint8Array, bound: readonly string[], token: string, now: number, field = 'pageToken'): string {
   const plain = openBytes(pageKey, Buffer.from(token, 'base64url'), bound);
   const [expiresAt, cursor] = plain ? (JSON.parse(plain.toString()) as [number, string]) : [0, ''];
-  if (expiresAt <= now) throw invalid({ path: ['pageToken'], code: 'invalid_page_token', message: 'pageToken is not one that this listing gave, or it has expired' });
+  if (expiresAt <= now) throw invalid({ path: [field], code: 'invalid_page_token', message: `${field} is not one that this listing gave, or it has expired` });
   return cursor;
 }

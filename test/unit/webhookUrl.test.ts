@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import { requireAllowedUrls } from '../../lib/domain/webhooks/url.ts';
+import { requireAllowedUrls } from '../../lib/net/allowedUrls.ts';
 import { WebhookUrl, WebhookUrlOrNone } from '../../lib/domain/webhooks/urlField.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { validate } from '../../lib/http/validate.ts';

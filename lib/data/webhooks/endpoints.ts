@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { Capability } from '../../capability.ts';
 import { MOST_ENDPOINTS, WebhookEndpoint } from '../../domain/webhooks/endpoints.ts';
-import { ApiError } from '../../errors.ts';
 import { defineEntity } from '../entity.ts';
 import type { Position } from '../position.ts';
+import { settle } from '../settle.ts';
 import { insert, openTable, type Page, remove, replace, type Table } from '../table.ts';
 
 /** Everything about the advanced webhook endpoints of an API key lies in one partition. */
@@ -48,19 +48,6 @@ export interface EndpointPage {
   readonly endpoints: WebhookEndpoint[];
   readonly next: Position | undefined;
   readonly previous: Position | undefined;
-}
-
-const TRIES = 10;
-const LONGEST_PAUSE_MILLISECONDS = 40;
-
-/** Reads, decides and writes until nobody else wrote in between; ABORTED when others keep writing. */
-async function settle<T>(attempt: () => Promise<T | 'conflict'>): Promise<T> {
-  for (let i = 0; i < TRIES; i++) {
-    const outcome = await attempt();
-    if (outcome !== 'conflict') return outcome;
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_PAUSE_MILLISECONDS));
-  }
-  throw new ApiError('ABORTED', 'Other requests keep changing the webhook endpoints. Send the request again.');
 }
 
 export class WebhookEndpointStore {

@@ -3,7 +3,7 @@ import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { openBasicConfig, sealAuthToken, writeBasicWebhooks } from '../../../../lib/data/webhooks/configs.ts';
 import { requireChange } from '../../../../lib/domain/configs.ts';
 import { BasicConfigChange, BasicWebhookConfig, changeBasicConfig } from '../../../../lib/domain/webhooks/basic.ts';
-import { requireAllowedUrls } from '../../../../lib/domain/webhooks/url.ts';
+import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';

@@ -4,7 +4,7 @@ import { changeWebhookEndpoints } from '../../../../../lib/data/webhooks/endpoin
 import { requireChange } from '../../../../../lib/domain/configs.ts';
 import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
 import { changeEndpoint, showEndpoint, unknownEndpoint, WebhookEndpointChange, WebhookEndpointShown } from '../../../../../lib/domain/webhooks/endpoints.ts';
-import { requireAllowedUrls } from '../../../../../lib/domain/webhooks/url.ts';
+import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
 import { defineEndpoint } from '../../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../../lib/net/addressPolicy.ts';

@@ -1,5 +1,5 @@
-import { invalid } from '../../errors.ts';
-import { type AddressPolicy, isAllowedHost } from '../../net/addressPolicy.ts';
+import { invalid } from '../errors.ts';
+import { type AddressPolicy, isAllowedHost } from './addressPolicy.ts';
 
 /**
  * Refuses URLs whose host is a local name or an address that is not public (design 6): INVALID_ARGUMENT naming each. What
