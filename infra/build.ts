@@ -29,7 +29,7 @@ export function entriesOf(endpoints: readonly Pick<Endpoint, 'path'>[]): Entries
 }
 
 /**
- * Bundles functions, each into `<outdir>/<id>/index.mjs`, in one call of esbuild, which parses what they share only once.
+ * Bundles functions, each into `<outdir>/<id>/index.mjs` (dots in the id become hyphens), in one call of esbuild, which parses what they share only once.
  * What was in `outdir` before is removed.
  */
 export async function buildFunctions({ entries, outdir }: { entries: Entries; outdir: string }): Promise<Built> {
@@ -38,7 +38,7 @@ export async function buildFunctions({ entries, outdir }: { entries: Entries; ou
   await mkdir(target, { recursive: true });
   const { metafile } = await build({
     absWorkingDir: projectDir,
-    entryPoints: Object.entries(entries).map(([id, file]) => ({ in: file, out: `${id}/index` })),
+    entryPoints: Object.entries(entries).map(([id, file]) => ({ in: file, out: `${folderName(id)}/index` })),
     outdir: target,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -57,5 +57,10 @@ export async function buildFunctions({ entries, outdir }: { entries: Entries; ou
   });
   // Beside the functions' folders, not in them: it would change the hash of what is uploaded.
   await writeFile(join(target, 'metafile.json'), JSON.stringify(metafile));
-  return { outdir: target, metafile, folder: (id) => join(target, id) };
+  return { outdir: target, metafile, folder: (id) => join(target, folderName(id)) };
+}
+
+/** Without dots, after the last of which CDK would take the rest for the ending of a file. */
+function folderName(id: string): string {
+  return id.replaceAll('.', '-');
 }

@@ -1,6 +1,6 @@
-/** Ends the run with one plain line that scripts can read. */
+/** Ends the run with one plain line that scripts can read; the default reporter prints its summary before the process exits. */
 export default class CountReporter {
   onRunComplete(_contexts, { numPassedTests, numFailedTests, numRuntimeErrorTestSuites }) {
-    console.log(`${numPassedTests} passed, ${numFailedTests + numRuntimeErrorTestSuites} failed`);
+    process.once('exit', () => console.log(`\n${numPassedTests} passed, ${numFailedTests + numRuntimeErrorTestSuites} failed`));
   }
 }

@@ -32,7 +32,7 @@ let coldStart = true;
 export function observe(options: { endpoint: string; path: string; serviceName: () => string }): Middleware {
   const done = ({ event, response, internal }: Parameters<NonNullable<Middleware['after']>>[0]) => {
     const status = response?.statusCode ?? 500;
-    if (response) response.headers = { ...response.headers, 'x-request-id': internal.requestId };
+    if (response?.headers) response.headers['x-request-id'] = internal.requestId;
     const keys = {
       status,
       ...(internal.errorStatus && { errorStatus: internal.errorStatus }),
@@ -62,20 +62,20 @@ function tenantOf(caller: Caller | undefined): string | undefined {
   return caller?.level === 'apiKey' ? caller.tenant : caller?.level === 'workspace' ? caller.workspaceId : undefined;
 }
 
-/** The headers of every answer: JSON, not to be guessed, cached or framed. */
+const securityHeaderValues = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'referrer-policy': 'no-referrer',
+};
+
+/** The headers of every answer: JSON, not to be guessed, cached or framed, unless the answer says otherwise itself. */
 export function securityHeaders(): Middleware {
   const set: NonNullable<Middleware['after']> = ({ response }) => {
-    if (!response) return;
-    response.headers = {
-      'content-type': 'application/json; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-      'strict-transport-security': 'max-age=31536000; includeSubDomains',
-      'referrer-policy': 'no-referrer',
-      ...response.headers,
-    };
+    if (response) response.headers = { ...securityHeaderValues, ...response.headers };
   };
   return { after: set, onError: set };
 }

@@ -8,10 +8,28 @@ let logger: Logger | undefined;
  * a process makes one, at its first request and not at import.
  */
 export function logWith(serviceName: string, keys: Record<string, unknown>): Log {
-  const powertools = (logger ??= new Logger({ serviceName }));
-  return {
-    info: (message, more) => powertools.info(message, { ...keys, ...more }),
-    warn: (message, more) => powertools.warn(message, { ...keys, ...more }),
-    error: (message, more) => powertools.error(message, { ...keys, ...more }),
-  };
+  return new Lines((logger ??= new Logger({ serviceName })), keys);
+}
+
+/** A class and not closures: one is made for each request. */
+class Lines implements Log {
+  readonly #logger: Logger;
+  readonly #keys: Record<string, unknown>;
+
+  constructor(to: Logger, keys: Record<string, unknown>) {
+    this.#logger = to;
+    this.#keys = keys;
+  }
+
+  info(message: string, more?: Record<string, unknown>): void {
+    this.#logger.info(message, { ...this.#keys, ...more });
+  }
+
+  warn(message: string, more?: Record<string, unknown>): void {
+    this.#logger.warn(message, { ...this.#keys, ...more });
+  }
+
+  error(message: string, more?: Record<string, unknown>): void {
+    this.#logger.error(message, { ...this.#keys, ...more });
+  }
 }

@@ -1,5 +1,7 @@
 /** The sizes of the functions' bundles, and the AWS clients in them that their functions have no use for. */
+import { basename, dirname } from 'node:path';
 import * as registry from '../../functions/index.ts';
+import { entriesOf } from '../../infra/build.ts';
 import { type Endpoint, endpointId } from '../../lib/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { buildInTemporary } from './bundle.ts';
@@ -15,8 +17,9 @@ const endpoints = Object.values<Endpoint>(registry);
 const { built, remove } = await buildInTemporary(endpoints);
 await remove();
 
-const bundles = Object.entries(built.metafile.outputs)
-  .map(([file, { bytes, inputs }]) => ({ id: file.split('/').at(-2) ?? '', bytes, inputs }))
+const outputs = new Map(Object.entries(built.metafile.outputs).map(([file, output]) => [basename(dirname(file)), output]));
+const bundles = Object.keys(entriesOf(endpoints))
+  .map((id) => ({ id, ...outputs.get(basename(built.folder(id)))! }))
   .sort((a, b) => b.bytes - a.bytes);
 const sizes = bundles.map(({ bytes }) => bytes);
 const unused = bundles.flatMap(({ id, inputs }) => {

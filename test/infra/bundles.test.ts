@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Built, buildFunctions, DEFAULT_FUNCTION, entriesOf, projectDir } from '../../infra/build.ts';
 import { synthesise } from '../../infra/synthesise.ts';
@@ -20,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What esbuild says of a function's bundle. */
 function bundleOf(id: string) {
-  const [found, ...more] = Object.entries(built.metafile.outputs).filter(([file]) => file.endsWith(`/${id}/index.mjs`));
+  const [found, ...more] = Object.entries(built.metafile.outputs).filter(([file]) => file.endsWith(`/${basename(built.folder(id))}/index.mjs`));
   if (!found || more.length > 0) throw new Error(`${id}: not exactly one bundle`);
   return { ...found[1], files: Object.keys(found[1].inputs) };
 }

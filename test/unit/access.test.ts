@@ -68,6 +68,16 @@ describe('documentPermission', () => {
     }));
   });
 
+  test('the nearest live grant decides: its own, then its folder\'s, then those above it from below', () => {
+    fc.assert(fc.property(users, documents, (user, document) => {
+      const { folder } = document;
+      const chain = ['document', ...(folder ? [folder.internalId, ...folder.ancestors.map(({ internalId }) => internalId).reverse()] : [])];
+      const nearest = chain.map((id) => live(user, id)).find((grant) => grant !== undefined);
+      fc.pre(nearest !== undefined);
+      expect(documentPermission(user, document).accessRole).toBe(nearest?.accessRole);
+    }), { numRuns: 500 });
+  });
+
   test('without an own grant it opens exactly as its folder does', () => {
     fc.assert(fc.property(users, documents, (user, document) => {
       fc.pre(document.folder !== undefined && live(user, 'document') === undefined);
