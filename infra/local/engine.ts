@@ -78,7 +78,8 @@ async function listening(port: number, decided: AbortSignal): Promise<string | u
   const deadline = Date.now() + START_MILLISECONDS;
   while (Date.now() < deadline && !decided.aborted) {
     const socket = connect(port, '127.0.0.1');
-    const connected = await once(socket, 'connect').then(() => true, () => false);
+    // A connection from the very port that it goes to is one with itself, not with an engine.
+    const connected = await once(socket, 'connect').then(() => socket.localPort !== port, () => false);
     socket.destroy();
     if (connected) return undefined;
     await delay(POLL_MILLISECONDS);

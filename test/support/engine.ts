@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -52,10 +52,7 @@ export interface Engine {
 
 /** Starts a fresh engine in memory with the table, secrets, and mail that goes nowhere; points the SDK of this process at them. */
 export async function startEngine(): Promise<Engine> {
-  const port = await freePort();
-  const platform = `@dynoxide/${process.platform}-${process.arch}`;
-  const binary = join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), 'dynoxide');
-  const engine = spawn(binary, ['serve', '--host', '127.0.0.1', '--port', String(port)], { stdio: 'ignore' });
+  const { engine, port } = await launchEngine();
   const secrets = await startSecrets();
   const mails: SentMail[] = [];
   const ses = await startSes(mails);
@@ -64,7 +61,6 @@ export async function startEngine(): Promise<Engine> {
     AWS_ENDPOINT_URL_SECRETS_MANAGER: urlOf(secrets),
     AWS_ENDPOINT_URL_SESV2: urlOf(ses),
   });
-  await listening(port, engine);
   const client = new DynamoDBClient({});
   await client.send(new CreateTableCommand({
     TableName: TABLE_NAME,
@@ -122,22 +118,23 @@ function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+const TRIES = 20;
+/** Below the ports that the system gives to connections, so that no client of another test sits on one. */
+const [FIRST_PORT, PORTS] = [15_000, 15_000];
 
-async function listening(port: number, engine: ChildProcess): Promise<void> {
-  for (let attempt = 0; attempt < 200 && engine.exitCode === null; attempt++) {
-    const socket = connect(port, '127.0.0.1');
-    const connected = await once(socket, 'connect').then(() => true, () => false);
-    socket.destroy();
-    if (connected) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+/** Starts an engine on a port that nobody has: it takes one or ends, and says so itself when it listens. */
+async function launchEngine(): Promise<{ engine: ChildProcess; port: number }> {
+  const platform = `@dynoxide/${process.platform}-${process.arch}`;
+  const binary = join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), 'dynoxide');
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const engine = spawn(binary, ['serve', '--host', '127.0.0.1', '--port', String(port)], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const output = [engine.stdout, engine.stderr];
+    const listens = new Promise<boolean>((resolve) => {
+      for (const stream of output) stream.on('data', (chunk: Buffer) => chunk.includes('listening') && resolve(true));
+      engine.once('exit', () => resolve(false));
+    });
+    if (await listens) return { engine, port };
   }
   throw new Error('The engine did not start');
 }
