@@ -2,10 +2,9 @@
 import { parseArgs } from 'node:util';
 import type * as z from 'zod';
 import { type Environment, environment } from '../lib/capability.ts';
-import { ConfigStore } from '../lib/data/configs.ts';
 import { ApiKeyEntity } from '../lib/data/credentials.ts';
-import { openTable } from '../lib/data/table.ts';
-import { FeaturesEntity } from '../lib/data/webhooks/features.ts';
+import { settle } from '../lib/data/settle.ts';
+import { openTable, replace } from '../lib/data/table.ts';
 import { createWorkspaces } from '../lib/data/workspaces.ts';
 import { OwnerEmail, ShortName } from '../lib/domain/workspaces.ts';
 
@@ -60,13 +59,16 @@ export async function createVerifiedWorkspace(options: { email: string; name?: s
 
 /**
  * Says whether advanced webhooks are available to an API key (spec 4.6). While they are not, each operation of theirs fails;
- * what was configured stays as it is. `unknown` when there is no such key.
+ * what was configured stays as it is. It takes effect within 10 s, for as long as functions remember a key. `unknown` when there is no such key.
  */
 export async function offerAdvancedWebhooks(options: { apiKey: string; offered: boolean; env: Environment }): Promise<'done' | 'unknown'> {
   const table = openTable(options.env);
-  if (!(await table.get(ApiKeyEntity, options))) return 'unknown';
-  await new ConfigStore(table, FeaturesEntity).update(options.apiKey, (stored) => ({ ...stored, advancedWebhooks: options.offered }));
-  return 'done';
+  return settle(async () => {
+    const key = await table.get(ApiKeyEntity, options);
+    if (!key) return 'unknown';
+    const outcome = await table.write([replace(ApiKeyEntity, { ...key, withheld: options.offered ? undefined : ['advancedWebhooks'] }, key._r)]);
+    return outcome === 'done' ? 'done' : 'conflict';
+  });
 }
 
 /** Carries out the command and gives what it prints; throws an error whose message is for the operator. */

@@ -2,11 +2,17 @@ import type * as z from 'zod';
 import type { Capability, Opened, Uses } from './capability.ts';
 import type { ErrorStatus } from './errors.ts';
 
+/** What the operator can withhold from an API key (spec 4.6). */
+export const features = ['advancedWebhooks'] as const;
+export type Feature = (typeof features)[number];
+
 /** Who calls, as verified from the headers. The tenant is the API key: everything a customer stores lives under it. */
 export interface ApiKeyCaller {
   readonly level: 'apiKey';
   readonly tenant: string;
   readonly workspaceId: string;
+  /** What the operator does not offer to this API key. */
+  readonly withheld: readonly Feature[];
   /** Seals this tenant's page tokens; 32 bytes. */
   readonly pageKey: Uint8Array;
 }

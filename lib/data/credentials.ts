@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { features } from '../endpoint.ts';
 import { defineEntity } from './entity.ts';
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
@@ -53,6 +54,8 @@ export const ApiKeyEntity = defineEntity({
     workspaceId: z.string(),
     tokenHashes: z.array(Bytes),
     pageKey: Bytes,
+    /** What the operator does not offer to it; here, because every request reads this item anyway. */
+    withheld: z.array(z.enum(features)).optional(),
     /** When it stops working unless the owner's address is verified before, epoch ms. */
     expiresAt: z.number().optional(),
     createdAt: z.number(),

@@ -78,7 +78,7 @@ export class Credentials {
     const hash = tokenHash(authToken);
     const record = await this.#apiKeys.get(apiKey, options, ({ tokenHashes, expiresAt = Infinity }) => matchesAny(hash, tokenHashes) && expiresAt > options.now);
     if (!record) throw apiKeyDenied();
-    return { level: 'apiKey', tenant: record.apiKey, workspaceId: record.workspaceId, pageKey: record.pageKey };
+    return { level: 'apiKey', tenant: record.apiKey, workspaceId: record.workspaceId, withheld: record.withheld ?? [], pageKey: record.pageKey };
   }
 
   async workspace(workspaceId: string | undefined, authToken: string | undefined, options: VerifyOptions): Promise<WorkspaceCaller> {

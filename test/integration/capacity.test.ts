@@ -21,6 +21,7 @@ const readsOfConfiguration: Costs = {
   '/v2/workspace/apikeys/get a page': [1, 1, 1, 0],
   '/v2/workspace/domains/get all': [1, 1, 1, 0],
   '/v2/workspace/activityconfig/get it': [1, 1, 1, 0],
+  '/v2/workspace/advancedwebhookconfig/get it': [1, 1, 1, 0],
   '/v2/workspace/emailconfig/get it': [1, 1, 1, 0],
   '/v2/workspace/notificationconfig/get it': [1, 1, 1, 0],
   '/v2/workspace/permissionproviderconfig/get it': [1, 1, 1, 0],
@@ -29,6 +30,7 @@ const readsOfConfiguration: Costs = {
 
 const readsInOrganizations: Costs = {
   '/v2/organizations/documents/get by id': [2, 2, 2, 0],
+  '/v2/users/get by id': [3, 2, 3, 0],
   '/v2/auth/permissions/get on the organization': [3, 2, 3, 0],
   '/v2/auth/permissions/get on a folder': [4, 2, 4, 0],
   '/v2/auth/permissions/get on a document': [4, 2, 4, 0],
@@ -45,14 +47,14 @@ const writesOfOneThing: Costs = {
   '/v2/workspace/domains/add one': [2, 2, 1, 1],
   '/v2/workspace/domains/delete one': [2, 2, 1, 1],
   '/v2/workspace/activityconfig/update it': [2, 2, 1, 1],
-  '/v2/workspace/advancedwebhookconfig/update it': [3, 3, 2, 1],
+  '/v2/workspace/advancedwebhookconfig/update it': [2, 2, 1, 1],
   '/v2/workspace/apikeyconfig/update it': [2, 2, 1, 1],
   '/v2/workspace/emailconfig/update it': [2, 2, 1, 1],
   '/v2/workspace/notificationconfig/update it': [2, 2, 1, 1],
   '/v2/workspace/permissionproviderconfig/update it': [2, 2, 1, 1],
   '/v2/workspace/webhookconfig/update it': [2, 2, 1, 1],
-  '/v2/workspace/advancedwebhook/endpoints/update one': [4, 3, 3, 1],
-  '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [4, 3, 3, 1],
+  '/v2/workspace/advancedwebhook/endpoints/update one': [3, 3, 2, 1],
+  '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [3, 3, 2, 1],
 };
 
 /** Mostly in one transaction, which costs twice what its items do. */
@@ -74,9 +76,9 @@ const writesOfSeveralThings: Costs = {
   // The key, its old token and its new one.
   '/v2/workspace/authtoken/reset of one key': [3, 3, 2, 6],
   // The endpoint, the count of all, and the uid.
-  '/v2/workspace/advancedwebhook/endpoints/create one': [4, 3, 3, 4],
-  '/v2/workspace/advancedwebhook/endpoints/create one with a uid': [5, 3, 4, 6],
-  '/v2/workspace/advancedwebhook/endpoints/delete one': [5, 3, 4, 4],
+  '/v2/workspace/advancedwebhook/endpoints/create one': [3, 3, 2, 4],
+  '/v2/workspace/advancedwebhook/endpoints/create one with a uid': [4, 3, 3, 6],
+  '/v2/workspace/advancedwebhook/endpoints/delete one': [4, 3, 3, 4],
   // The counters of two rate limits, each by itself; and the link.
   '/v2/workspace/email/status of one owner': [4, 4, 2, 2],
   '/v2/workspace/email/send-login-link to one owner': [7, 6, 5, 3],
@@ -88,24 +90,22 @@ const dearReads: Costs = {
   '/v2/auth/permissions/get on a document in a folder': [5, 3, 5, 0],
   '/v2/organizations/documents/get by id, in a folder': [3, 3, 3, 0],
   '/v2/organizations/documents/get a page': [3, 3, 3, 0],
-  // The folder, its entries, the documents, and their folder.
+  // The folder, its entries and the documents.
   '/v2/organizations/documents/get a page of a folder': [4, 4, 4, 0],
   // Each document that a folder lists, and each profile that a contact list names, is a unit of its own.
   '/v2/organizations/documents/get a hundred': [3, 3, 10, 0],
   '/v2/organizations/documents/get a hundred of a folder': [4, 4, 108, 0],
   '/v2/users/get a hundred': [3, 3, 106, 0],
   // The contacts, then their profiles.
-  '/v2/users/get by id': [3, 2, 3, 0],
   '/v2/users/get a page': [3, 3, 3, 0],
   '/v2/users/get a page of a document': [4, 4, 4, 0],
   // The thing itself and what is listed beneath it, at the same time.
   '/v2/workspace/get its own': [2, 1, 2, 0],
   '/v2/workspace/authtokens/get of one key': [2, 1, 2, 0],
   '/v2/workspace/apikeyconfig/get it': [2, 1, 2, 0],
-  // Whether webhooks are offered, and whether they are enabled.
-  '/v2/workspace/advancedwebhookconfig/get it': [2, 1, 2, 0],
-  '/v2/workspace/advancedwebhook/endpoints/get a page': [3, 1, 3, 0],
-  '/v2/workspace/advancedwebhook/endpoints/secret/get of one endpoint': [3, 2, 3, 0],
+  // Whether webhooks are enabled.
+  '/v2/workspace/advancedwebhook/endpoints/get a page': [2, 1, 2, 0],
+  '/v2/workspace/advancedwebhook/endpoints/secret/get of one endpoint': [2, 2, 2, 0],
 };
 
 const expected: Costs = { ...readsOfConfiguration, ...readsInOrganizations, ...writesOfOneThing, ...writesOfSeveralThings, ...dearReads };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../../infra/workspace.ts';
-import { FeaturesEntity } from '../../lib/data/webhooks/features.ts';
-import { newCustomer } from '../support/customer.ts';
+import { ApiKeyEntity } from '../../lib/data/credentials.ts';
+import { newCustomer, restartFunctions } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { everyItem, storedItem } from '../support/items.ts';
 import { outcome, paths } from '../support/webhooks.ts';
@@ -17,18 +17,21 @@ describe('npm run workspace -- advanced-webhooks', () => {
     const [customer, other] = [await newCustomer(), await newCustomer()];
     await customer.ok(paths.updateConfig, { isEnabled: true, encodeData: true });
     expect(JSON.parse(await run(['advanced-webhooks', customer.apiKey, 'off'], process.env))).toEqual({ apiKey: customer.apiKey, advancedWebhooks: 'off' });
+    restartFunctions();
     expect(await outcome(customer, paths.getConfig, {})).toEqual(UNAVAILABLE);
     expect(await outcome(other, paths.getConfig, {})).toBe('done');
     expect(JSON.parse(await run(['advanced-webhooks', customer.apiKey, 'on'], process.env))).toEqual({ apiKey: customer.apiKey, advancedWebhooks: 'on' });
+    restartFunctions();
     expect(await customer.ok(paths.getConfig, {})).toMatchObject({ isEnabled: true, encodeData: true });
     expect(await outcome(customer, paths.list, {})).toBe('done');
   });
 
   test('design 14: what is absent is available, and basic webhooks are whatever this says', async () => {
     const customer = await newCustomer();
-    expect(await storedItem(engine, FeaturesEntity.key({ tenant: customer.apiKey }))).toBeUndefined();
+    expect(await storedItem(engine, ApiKeyEntity.key(customer))).not.toHaveProperty('withheld');
     expect(await outcome(customer, paths.getConfig, {})).toBe('done');
     await run(['advanced-webhooks', customer.apiKey, 'off'], process.env);
+    restartFunctions();
     expect(await outcome(customer, paths.updateBasic, { useWebhookService: true })).toBe('done');
   });
 

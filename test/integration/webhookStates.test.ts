@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { offerAdvancedWebhooks } from '../../infra/workspace.ts';
 import { environment } from '../../lib/capability.ts';
 import { defaultWebhookTriggers } from '../../lib/domain/events/catalogue.ts';
-import { type Customer, newCustomer } from '../support/customer.ts';
+import { type Customer, newCustomer, restartFunctions } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { outcome, paths } from '../support/webhooks.ts';
 
@@ -10,7 +10,10 @@ let engine: Engine;
 beforeAll(async () => { engine = await startEngine(); });
 afterAll(() => engine.stop());
 
-const offer = (customer: Customer, offered: boolean) => offerAdvancedWebhooks({ apiKey: customer.apiKey, offered, env: environment(process.env) });
+async function offer(customer: Customer, offered: boolean): Promise<void> {
+  await offerAdvancedWebhooks({ apiKey: customer.apiKey, offered, env: environment(process.env) });
+  restartFunctions();
+}
 
 const UNAVAILABLE = ['FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.'] as const;
 const DISABLED = ['FAILED_PRECONDITION', 'Advanced webhooks are disabled for this workspace. Enable them with POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }.'] as const;

@@ -1,4 +1,5 @@
 import { sourceFile } from '../../lib/endpoint.ts';
+import { toLambda } from '../../lib/http/lambda.ts';
 import type { Handler } from '../../lib/http/stack.ts';
 import { type Headers, post, type Response } from './requests.ts';
 import { newWorkspace } from './workspaces.ts';
@@ -9,10 +10,16 @@ const handlers = new Map<string, Handler>();
 export async function handlerOf(path: string): Promise<Handler> {
   let handler = handlers.get(path);
   if (!handler) {
-    ({ handler } = (await import(`../../${sourceFile(path)}`)) as { handler: Handler });
+    const { endpoint } = (await import(`../../${sourceFile(path)}`)) as { endpoint: Parameters<typeof toLambda>[0] };
+    handler = toLambda(endpoint);
     handlers.set(path, handler);
   }
   return handler;
+}
+
+/** Starts every function anew: none remembers a credential. */
+export function restartFunctions(): void {
+  handlers.clear();
 }
 
 export interface Customer {

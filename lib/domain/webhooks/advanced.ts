@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { ApiKeyCaller } from '../../endpoint.ts';
 import { ApiError } from '../../errors.ts';
 import { optional } from '../../schema.ts';
 import { type Change, merge } from '../configs.ts';
@@ -26,12 +27,6 @@ export const AdvancedConfigChange = z.object({
   enableDataProtection: optional(z.boolean()),
 });
 
-/** Advanced webhooks of an API key: whether the operator offers them, and the config; undefined while never configured. */
-export interface AdvancedWebhooks {
-  readonly available: boolean;
-  readonly config: AdvancedWebhookConfig | undefined;
-}
-
 const ENABLE = 'POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }';
 
 /**
@@ -52,20 +47,23 @@ export function showAdvancedConfig(config: AdvancedWebhookConfig = initialAdvanc
   return AdvancedWebhookConfig.parse(config);
 }
 
+/** Who calls, as far as the operator's offer goes. */
+type Offered = Pick<ApiKeyCaller, 'withheld'>;
+
 /** FAILED_PRECONDITION where the operator does not offer advanced webhooks (spec 4.6). */
-export function requireAvailable(available: boolean): void {
-  if (!available) throw new ApiError('FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.');
+export function requireAvailable({ withheld }: Offered): void {
+  if (withheld.includes('advancedWebhooks')) throw new ApiError('FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.');
 }
 
 /** FAILED_PRECONDITION unless advanced webhooks are available and enabled: what every call about endpoints needs (spec 3, 4.3, 4.4). */
-export function requireEnabled({ available, config }: AdvancedWebhooks): void {
-  requireAvailable(available);
+export function requireEnabled(caller: Offered, config: AdvancedWebhookConfig | undefined): void {
+  requireAvailable(caller);
   if (!config?.isEnabled) throw new ApiError('FAILED_PRECONDITION', `Advanced webhooks are disabled for this workspace. Enable them with ${ENABLE}.`);
 }
 
 /** The same for the list of endpoints, which tells what was never configured from what was disabled (facts B3). */
-export function requireEnabledToList(webhooks: AdvancedWebhooks): void {
-  requireAvailable(webhooks.available);
-  if (!webhooks.config) throw new ApiError('FAILED_PRECONDITION', `Advanced webhooks are not configured for this workspace. Configure them with ${ENABLE}.`);
-  requireEnabled(webhooks);
+export function requireEnabledToList(caller: Offered, config: AdvancedWebhookConfig | undefined): void {
+  requireAvailable(caller);
+  if (!config) throw new ApiError('FAILED_PRECONDITION', `Advanced webhooks are not configured for this workspace. Configure them with ${ENABLE}.`);
+  requireEnabled(caller, config);
 }

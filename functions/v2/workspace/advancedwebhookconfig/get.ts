@@ -21,9 +21,8 @@ export const endpoint = defineEndpoint({
     result: { data: { isEnabled: true, encryptData: false, encodeData: false, publicKey: '', enableDataProtection: false } },
   },
 }, async ({ caller, deps }) => {
-  const { available, config } = await deps.webhooks.get(caller.tenant);
-  requireAvailable(available);
-  return { data: showAdvancedConfig(config) };
+  requireAvailable(caller);
+  return { data: showAdvancedConfig(await deps.webhooks.get(caller.tenant)) };
 });
 
 export const handler = toLambda(endpoint);

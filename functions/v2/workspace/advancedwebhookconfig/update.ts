@@ -22,7 +22,7 @@ export const endpoint = defineEndpoint({
   },
 }, async ({ input, caller, deps }) => {
   requireChange(input, Object.keys(AdvancedConfigChange.shape), 'At least one of isEnabled, encryptData, encodeData, publicKey or enableDataProtection must be provided.');
-  requireAvailable(await deps.webhooks.available(caller.tenant));
+  requireAvailable(caller);
   const config = await deps.webhooks.update(caller.tenant, (stored) => changeAdvancedConfig(stored, input));
   return { data: showAdvancedConfig(config) };
 });

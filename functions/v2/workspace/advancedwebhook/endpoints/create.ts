@@ -39,9 +39,10 @@ export const endpoint = defineEndpoint({
       },
     },
   },
-}, async ({ input, caller: { tenant }, deps, now, newId }) => {
+}, async ({ input, caller, deps, now, newId }) => {
   requireAllowedUrls({ url: input.url }, deps.addressPolicy);
-  requireEnabled(await deps.webhooks.get(tenant));
+  const { tenant } = caller;
+  requireEnabled(caller, await deps.webhooks.get(tenant));
   const endpointId = newId('ep');
   const secret = await makeSigningSecret(deps.box, tenant, endpointId, now);
   const created = newEndpoint(input, { endpointId, secret: secret.stored, now });

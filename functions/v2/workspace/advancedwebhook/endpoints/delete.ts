@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint({
     result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', deleted: true } },
   },
 }, async ({ input, caller, deps }) => {
-  requireEnabled(await deps.webhooks.get(caller.tenant));
+  requireEnabled(caller, await deps.webhooks.get(caller.tenant));
   const deleted = await deps.endpoints.delete(caller.tenant, input.endpointId);
   if (deleted === 'unknown') throw unknownEndpoint();
   return { data: { endpointId: input.endpointId, deleted: true as const } };

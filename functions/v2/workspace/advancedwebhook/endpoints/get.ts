@@ -50,11 +50,11 @@ export const endpoint = defineEndpoint({
   },
 }, async ({ input, caller, deps, now }) => {
   const pages = iterators(caller, [path], input, now);
-  const [webhooks, page] = await Promise.all([
+  const [config, page] = await Promise.all([
     deps.webhooks.get(caller.tenant),
     deps.endpoints.list(caller.tenant, { limit: input.limit ?? USUAL, from: pages.from }),
   ]);
-  requireEnabledToList(webhooks);
+  requireEnabledToList(caller, config);
   return { data: { endpoints: page.endpoints.map(showEndpoint), iterator: pages.at(page.next), prevIterator: pages.at(page.previous), done: !page.next } };
 });
 

@@ -41,7 +41,7 @@ export const endpoint = defineEndpoint({
 }, async ({ input: { endpointId, ...change }, caller, deps, now }) => {
   requireChange(change, Object.keys(WebhookEndpointChange.shape), 'At least one endpoint field besides endpointId must be provided.');
   requireAllowedUrls({ url: change.url }, deps.addressPolicy);
-  requireEnabled(await deps.webhooks.get(caller.tenant));
+  requireEnabled(caller, await deps.webhooks.get(caller.tenant));
   const changed = await deps.endpoints.update(caller.tenant, endpointId, (stored) => changeEndpoint(stored, change, now));
   if (!changed) throw unknownEndpoint();
   return { data: showEndpoint(changed) };

@@ -25,8 +25,9 @@ export const endpoint = defineEndpoint({
     data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
     result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', secret: 'whsec_<base64>' } },
   },
-}, async ({ input: { endpointId }, caller: { tenant }, deps, log }) => {
-  requireEnabled(await deps.webhooks.get(tenant));
+}, async ({ input: { endpointId }, caller, deps, log }) => {
+  const { tenant } = caller;
+  requireEnabled(caller, await deps.webhooks.get(tenant));
   const [newest] = (await deps.endpoints.get(tenant, endpointId))?.secrets ?? [];
   if (!newest) throw unknownEndpoint();
   const secret = await openSigningSecret(deps.box, tenant, endpointId, newest);

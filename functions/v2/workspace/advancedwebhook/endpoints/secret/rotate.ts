@@ -27,8 +27,9 @@ export const endpoint = defineEndpoint({
     data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', overlapSeconds: 3600 },
     result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', secret: 'whsec_<base64>' } },
   },
-}, async ({ input: { endpointId, overlapSeconds = defaultOverlapSeconds }, caller: { tenant }, deps, now, log }) => {
-  requireEnabled(await deps.webhooks.get(tenant));
+}, async ({ input: { endpointId, overlapSeconds = defaultOverlapSeconds }, caller, deps, now, log }) => {
+  const { tenant } = caller;
+  requireEnabled(caller, await deps.webhooks.get(tenant));
   const secret = await makeSigningSecret(deps.box, tenant, endpointId, now);
   const rotated = await deps.endpoints.update(tenant, endpointId, (stored) => {
     const secrets = rotateSecrets(stored.secrets, secret.stored, overlapSeconds, now);
