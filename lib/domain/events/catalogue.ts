@@ -47,8 +47,3 @@ export const defaultWebhookTriggers: Triggers = triggers([[commentTypes, true], 
 
 /** What the first enabling of e-mail turns on (spec 4.8 rule 1): comments and huddles; suggestions off. */
 export const defaultEmailTriggers: Triggers = triggers([[commentTypes, true], [huddleTypes, true]]);
-
-/** Triggers with those that were sent over them, key by key. */
-export function mergeTriggers(stored: Triggers | undefined, sent: Triggers | undefined): Triggers {
-  return { ...stored, ...sent };
-}
