@@ -2,7 +2,7 @@ import type { Capability } from '../capability.ts';
 import type { SecretBox, SecretOwner } from '../crypto/secretBox.ts';
 import type { AccessType } from '../domain/access.ts';
 import { ApiKeyConfig, type ApiKeyConfigChange, initialApiKeyConfig, maskKey } from '../domain/apiKeyConfig.ts';
-import { ConfigStore, defineConfig } from './configs.ts';
+import { changesConfig, ConfigStore, defineConfig, readsConfig } from './configs.ts';
 import { WorkspaceEntity } from './credentials.ts';
 import { openTable } from './table.ts';
 
@@ -18,17 +18,8 @@ export async function sealAiKeys(box: SecretBox, tenant: string, sent: ApiKeyCon
   return Object.fromEntries(sealed);
 }
 
-export const readApiKeyConfig: Capability<Pick<ConfigStore<ApiKeyConfig>, 'get'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ConfigStore(openTable(env), ApiKeyConfigEntity),
-};
-
-export const writeApiKeyConfig: Capability<Pick<ConfigStore<ApiKeyConfig>, 'update'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ConfigStore(openTable(env), ApiKeyConfigEntity),
-};
+export const readApiKeyConfig = /* @__PURE__ */ readsConfig(ApiKeyConfigEntity);
+export const writeApiKeyConfig = /* @__PURE__ */ changesConfig(ApiKeyConfigEntity);
 
 /** What new documents of an API key are open to. */
 export const newDocumentAccess: Capability<(tenant: string) => Promise<AccessType>> = {

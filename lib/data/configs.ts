@@ -1,7 +1,8 @@
 import type * as z from 'zod';
+import type { Capability } from '../capability.ts';
 import { defineEntity, type Entity, type Stored } from './entity.ts';
 import { settle } from './settle.ts';
-import { insert, replace, type Table } from './table.ts';
+import { insert, openTable, replace, type Table } from './table.ts';
 
 /** One configuration of an API key: a kind that there is at most one of. */
 export type ConfigEntity<T> = Entity<T, { tenant: string }, unknown>;
@@ -48,4 +49,14 @@ export class ConfigStore<T extends object> {
       return outcome === 'done' ? value : 'conflict';
     });
   }
+}
+
+/** Read a kind of configuration. */
+export function readsConfig<T extends object>(entity: ConfigEntity<T>): Capability<Pick<ConfigStore<T>, 'get'>> {
+  return { grants: [{ resource: 'table', actions: ['GetItem'] }], env: ['TABLE_NAME'], open: (env) => new ConfigStore(openTable(env), entity) };
+}
+
+/** Change a kind of configuration. */
+export function changesConfig<T extends object>(entity: ConfigEntity<T>): Capability<Pick<ConfigStore<T>, 'update'>> {
+  return { grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }], env: ['TABLE_NAME'], open: (env) => new ConfigStore(openTable(env), entity) };
 }

@@ -1,9 +1,7 @@
-import type { Capability } from '../capability.ts';
 import type { SecretBox, SecretOwner } from '../crypto/secretBox.ts';
 import { type Change, merge } from '../domain/configs.ts';
 import { EmailConfig, initialEmailConfig } from '../domain/emailConfig.ts';
-import { ConfigStore, defineConfig } from './configs.ts';
-import { openTable } from './table.ts';
+import { changesConfig, defineConfig, readsConfig } from './configs.ts';
 
 export const EmailConfigEntity = defineConfig('EmailConfig', 'Which events are mailed, and how; the provider\'s key encrypted', EmailConfig);
 
@@ -22,14 +20,5 @@ export async function openEmailConfig(box: SecretBox, tenant: string, stored: Em
   return { useEmailService, emailServiceConfig: { ...emailServiceConfig, apiKey } };
 }
 
-export const readEmailConfig: Capability<Pick<ConfigStore<EmailConfig>, 'get'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ConfigStore(openTable(env), EmailConfigEntity),
-};
-
-export const writeEmailConfig: Capability<Pick<ConfigStore<EmailConfig>, 'update'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ConfigStore(openTable(env), EmailConfigEntity),
-};
+export const readEmailConfig = /* @__PURE__ */ readsConfig(EmailConfigEntity);
+export const writeEmailConfig = /* @__PURE__ */ changesConfig(EmailConfigEntity);

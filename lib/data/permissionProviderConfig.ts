@@ -1,9 +1,7 @@
-import type { Capability } from '../capability.ts';
 import type { SecretBox, SecretOwner } from '../crypto/secretBox.ts';
 import { type Change, merge } from '../domain/configs.ts';
 import { initialPermissionProviderConfig, PermissionProviderConfig } from '../domain/permissionProviderConfig.ts';
-import { ConfigStore, defineConfig } from './configs.ts';
-import { openTable } from './table.ts';
+import { changesConfig, defineConfig, readsConfig } from './configs.ts';
 
 export const PermissionProviderConfigEntity = defineConfig('PermissionProviderConfig', 'The customer\'s own permission provider; its token encrypted', PermissionProviderConfig);
 
@@ -26,14 +24,5 @@ export async function openPermissionProviderConfig(
   return { usePermissionProvider, permissionProviderConfig: { ...permissionProviderConfig, authToken } };
 }
 
-export const readPermissionProviderConfig: Capability<Pick<ConfigStore<PermissionProviderConfig>, 'get'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ConfigStore(openTable(env), PermissionProviderConfigEntity),
-};
-
-export const writePermissionProviderConfig: Capability<Pick<ConfigStore<PermissionProviderConfig>, 'update'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ConfigStore(openTable(env), PermissionProviderConfigEntity),
-};
+export const readPermissionProviderConfig = /* @__PURE__ */ readsConfig(PermissionProviderConfigEntity);
+export const writePermissionProviderConfig = /* @__PURE__ */ changesConfig(PermissionProviderConfigEntity);

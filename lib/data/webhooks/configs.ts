@@ -1,25 +1,14 @@
-import type { Capability } from '../../capability.ts';
 import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
 import { type Change, merge } from '../../domain/configs.ts';
 import { AdvancedWebhookConfig } from '../../domain/webhooks/advanced.ts';
 import { BasicWebhookConfig, initialBasicConfig } from '../../domain/webhooks/basic.ts';
-import { ConfigStore, defineConfig } from '../configs.ts';
-import { openTable } from '../table.ts';
+import { changesConfig, defineConfig, readsConfig } from '../configs.ts';
 
 export const AdvancedWebhookConfigEntity = defineConfig('AdvancedWebhookConfig', 'Whether and how an API key\'s advanced webhooks are delivered', AdvancedWebhookConfig);
 export const BasicWebhookConfigEntity = defineConfig('BasicWebhookConfig', 'The basic webhooks of an API key, their auth token encrypted', BasicWebhookConfig);
 
-export const readAdvancedWebhooks: Capability<Pick<ConfigStore<AdvancedWebhookConfig>, 'get'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ConfigStore(openTable(env), AdvancedWebhookConfigEntity),
-};
-
-export const writeAdvancedWebhooks: Capability<Pick<ConfigStore<AdvancedWebhookConfig>, 'update'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ConfigStore(openTable(env), AdvancedWebhookConfigEntity),
-};
+export const readAdvancedWebhooks = /* @__PURE__ */ readsConfig(AdvancedWebhookConfigEntity);
+export const writeAdvancedWebhooks = /* @__PURE__ */ changesConfig(AdvancedWebhookConfigEntity);
 
 const authTokenOf = (tenant: string): SecretOwner => ({ tenant, purpose: 'webhookAuthToken', id: 'webhookconfig' });
 
@@ -36,14 +25,5 @@ export async function openBasicConfig(box: SecretBox, tenant: string, stored: Ba
   return { useWebhookService, webhookServiceConfig: { ...webhookServiceConfig, authToken } };
 }
 
-export const readBasicWebhooks: Capability<Pick<ConfigStore<BasicWebhookConfig>, 'get'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ConfigStore(openTable(env), BasicWebhookConfigEntity),
-};
-
-export const writeBasicWebhooks: Capability<Pick<ConfigStore<BasicWebhookConfig>, 'update'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ConfigStore(openTable(env), BasicWebhookConfigEntity),
-};
+export const readBasicWebhooks = /* @__PURE__ */ readsConfig(BasicWebhookConfigEntity);
+export const writeBasicWebhooks = /* @__PURE__ */ changesConfig(BasicWebhookConfigEntity);
