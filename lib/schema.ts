@@ -53,7 +53,7 @@ export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
 /** A JSON object of the caller's: at most 64 KB and 32 levels. It is kept as it came, `__proto__` keys included. */
 export const OpenObject = z.custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), { error: 'must be an object' }).check(
   z.refine((value) => depthAtMost(value, limits.objectDepth), { error: `must be nested at most ${limits.objectDepth} levels deep` }),
-  z.refine((value) => Buffer.byteLength(JSON.stringify(value)) <= limits.objectBytes, { error: `must be at most ${limits.objectBytes} bytes as JSON` }),
+  z.refine((value) => !isLongerThan(JSON.stringify(value), limits.objectBytes), { error: `must be at most ${limits.objectBytes} bytes as JSON` }),
 ).meta({ type: 'object' });
 
 const knownKeys = new WeakMap<z.ZodType, z.ZodObject>();
@@ -103,6 +103,12 @@ export const UserProfile = z.object({
   type: optional(Name),
   plan: optional(Name),
 });
+
+/** Refuses a call that names a document and a folder at once: it is about one or the other. */
+export const documentOrFolder = z.refine<{ documentId?: string | undefined; folderId?: string | undefined }>(
+  ({ documentId, folderId }) => documentId === undefined || folderId === undefined,
+  { path: ['folderId'], error: 'must not be given together with documentId' },
+);
 
 /** An organization, folder or document that a permission call names; the last two lie in an organization. */
 export const NamedResource = z.object({ type: z.enum(resourceTypes), id: Id, organizationId: optional(Id) })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { isLongerThan } from '../bytes.ts';
 import { ApiError } from '../errors.ts';
 import { defineEntity } from './entity.ts';
 import { insert, type WriteOp } from './table.ts';
@@ -73,7 +74,7 @@ export interface NewEvent {
  */
 export function emit(tenant: string, { payload, cause, channels, ...event }: NewEvent, now: number): WriteOp[] {
   const text = JSON.stringify(payload);
-  if (Buffer.byteLength(text) > LARGEST_PAYLOAD_BYTES) throw new ApiError('INVALID_ARGUMENT', `The payload of ${event.event} is larger than ${LARGEST_PAYLOAD_BYTES} bytes`);
+  if (isLongerThan(text, LARGEST_PAYLOAD_BYTES)) throw new ApiError('INVALID_ARGUMENT', `The payload of ${event.event} is larger than ${LARGEST_PAYLOAD_BYTES} bytes`);
   const digest = createHash('sha256').update(JSON.stringify([tenant, cause.type, cause.id, cause.revision, event.event])).digest();
   const eventId = `msg_${digest.toString('base64url').replace(/[-_]/g, '0').slice(0, 27)}`;
   const shard = (digest.at(-1) ?? 0) % SHARDS;

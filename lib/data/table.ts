@@ -63,6 +63,9 @@ export interface QueryOptions {
   readonly eventual?: boolean;
 }
 
+/** Operations in one transaction: few enough that a conflict costs little, far below the 100 that DynamoDB takes. */
+export const OPS_PER_TRANSACTION = 30;
+
 const BATCH_GET_KEYS = 100;
 const BATCH_GET_TRIES = 6;
 /** A page ends early at this size of its items as JSON, so that an answer stays below the limit of 5 MB. */
@@ -162,9 +165,15 @@ export class Table {
     }
   }
 
-  /** Writes operations without conditions, again when another transaction got in the way; ABORTED when one always does. */
+  /**
+   * Writes any number of operations without conditions, in transactions one after the other: a retry after a failure
+   * half-way writes the same. Again when another transaction got in the way; ABORTED when one always does.
+   */
   async writeSurely(ops: readonly WriteOp[]): Promise<void> {
-    await settle(async () => ((await this.write(ops)) === 'done' ? 'done' : 'conflict'));
+    for (let i = 0; i < ops.length; i += OPS_PER_TRANSACTION) {
+      const some = ops.slice(i, i + OPS_PER_TRANSACTION);
+      await settle(async () => ((await this.write(some)) === 'done' ? 'done' : 'conflict'));
+    }
   }
 
   #transactItem(op: WriteOp): NonNullable<TransactWriteCommandInput['TransactItems']>[number] {

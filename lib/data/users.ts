@@ -170,13 +170,13 @@ export class UserWriter extends UserReader {
   }
 
   /**
-   * Grants a user several resources, over what was granted before; makes the user known as well. Written in transactions
-   * of at most 30: a retry after a failure half-way writes the same.
+   * Grants a user several resources, over what was granted before; makes the user known as well. A retry after a failure
+   * half-way writes the same.
    */
   async grant(tenant: string, userId: string, grants: readonly GrantOn[], now: number): Promise<void> {
     const ops = distinctOn(grants).map(({ place, resource, accessFields, ...grant }) =>
       upsert(GrantEntity, { ...place, ...resource, userId, ...grant, accessFields: accessFields && [...accessFields] }));
-    await Promise.all([this.#makeKnown(tenant, userId, now), this.#inTransactions(ops)]);
+    await Promise.all([this.#makeKnown(tenant, userId, now), this.table.writeSurely(ops)]);
   }
 
   async #makeKnown(tenant: string, userId: string, now: number): Promise<void> {
@@ -186,12 +186,7 @@ export class UserWriter extends UserReader {
 
   /** Takes back what a user was granted on the resources; what was not granted stays that way. */
   async revoke(userId: string, resources: readonly ResourceAt[]): Promise<void> {
-    await this.#inTransactions(distinctOn(resources).map(({ place, resource }) => remove(GrantEntity, { ...place, ...resource, userId })));
-  }
-
-  async #inTransactions(ops: readonly WriteOp[]): Promise<void> {
-    const most = 30;
-    for (let i = 0; i < ops.length; i += most) await this.table.writeSurely(ops.slice(i, i + most));
+    await this.table.writeSurely(distinctOn(resources).map(({ place, resource }) => remove(GrantEntity, { ...place, ...resource, userId })));
   }
 
   async #state(place: Place, resource: Resource, userIds: readonly string[]): Promise<UserState[]> {

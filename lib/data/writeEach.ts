@@ -1,4 +1,4 @@
-import type { Table, WriteOp } from './table.ts';
+import { OPS_PER_TRANSACTION, type Table, type WriteOp } from './table.ts';
 
 /** What is to happen to one item of a list call: its entry in the answer, and the writes that make it true. */
 export interface Decision<R> {
@@ -18,7 +18,6 @@ export interface EachOptions<I, S, R> {
   readonly conflicted: (item: I) => R;
 }
 
-const OPS_PER_TRANSACTION = 30;
 const TRIES = 3;
 const PARALLEL = 4;
 

@@ -9,7 +9,7 @@ import { accessRoles } from '../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
-import { Id, limits, list, optional, UserProfile } from '../../../lib/schema.ts';
+import { documentOrFolder, Id, limits, list, optional, UserProfile } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/users/add',
@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint({
     folderId: optional(Id),
     createFolder: optional(z.boolean()),
     users: list(UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }), limits.list),
-  }).check(z.refine((input) => input.documentId === undefined || input.folderId === undefined, { path: ['folderId'], error: 'must not be given together with documentId' })),
+  }).check(documentOrFolder),
   output: ItemResults,
   message: 'User(s) processed successfully.',
   errors: ['NOT_FOUND'],

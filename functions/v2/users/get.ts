@@ -7,7 +7,7 @@ import { distinct } from '../../../lib/dict.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
-import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/schema.ts';
+import { documentOrFolder, Id, limits, list, optional, PageSize, PageToken } from '../../../lib/schema.ts';
 
 const path = '/v2/users/get';
 
@@ -25,7 +25,7 @@ export const endpoint = defineEndpoint({
     userIds: optional(list(Id, limits.readIds)),
     pageSize: optional(PageSize),
     pageToken: optional(PageToken),
-  }).check(z.refine((input) => input.documentId === undefined || input.folderId === undefined, { path: ['folderId'], error: 'must not be given together with documentId' })),
+  }).check(documentOrFolder),
   output: z.object({ data: z.array(ShownUser), nextPageToken: z.string().nullable() }),
   message: 'User(s) retrieved successfully.',
   errors: ['NOT_FOUND'],
