@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { isLongerThan } from '../bytes.ts';
 import { ApiError } from '../errors.ts';
+import type { EventPayload } from '../domain/events/payload.ts';
 import { defineEntity } from './entity.ts';
 import { insert, type WriteOp } from './table.ts';
 
@@ -65,7 +66,7 @@ export interface NewEvent {
   readonly organizationId?: string | undefined;
   readonly documentId?: string | undefined;
   readonly channels?: readonly string[] | undefined;
-  readonly payload: object;
+  readonly payload: EventPayload;
 }
 
 /**

@@ -19,7 +19,7 @@ const tenant = 'key_1';
 const now = Date.UTC(2099, 0, 2, 3, 4, 5);
 const organization = (organizationId: string) =>
   insert(OrganizationEntity, { tenant, organizationId, internalId: `org_${organizationId}`, disabled: false, createdAt: now, lastUpdated: now });
-const eventOf = (id: string): NewEvent => ({ event: 'comment.add', cause: { type: 'Comment', id, revision: 1 }, organizationId: 'acme', channels: ['c'], payload: { text: 'hi' } });
+const eventOf = (id: string): NewEvent => ({ event: 'comment.add', cause: { type: 'Comment', id, revision: 1 }, organizationId: 'acme', channels: ['c'], payload: { source: 'comment', data: { text: 'hi' } } });
 const idOf = (id: string) => ((emit(tenant, eventOf(id), now)[0] as { put: { eventId: string } }).put.eventId);
 
 describe('the outbox', () => {
@@ -29,7 +29,7 @@ describe('the outbox', () => {
     const eventId = idOf('a');
     expect(eventId).toMatch(/^msg_[0-9A-Za-z]{27}$/);
     expect(await table.get(EventEntity, { tenant, eventId })).toMatchObject({ event: 'comment.add', organizationId: 'acme', channels: ['c'], createdAt: now });
-    expect(await table.get(EventPayloadEntity, { tenant, eventId })).toMatchObject({ payload: '{"text":"hi"}' });
+    expect(await table.get(EventPayloadEntity, { tenant, eventId })).toMatchObject({ payload: '{"source":"comment","data":{"text":"hi"}}' });
 
     const { Item } = await engine.client.send(new GetItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: `T#${tenant}#EVENT#${eventId}` }, SK: { S: 'META' } } }));
     const item = unmarshall(Item ?? {});
@@ -65,6 +65,6 @@ describe('the outbox', () => {
   });
 
   test('a payload larger than 256 KB is refused', () => {
-    expect(() => emit(tenant, { ...eventOf('f'), payload: { text: 'x'.repeat(256 * 1024) } }, now)).toThrow('larger than 262144 bytes');
+    expect(() => emit(tenant, { ...eventOf('f'), payload: { source: 'comment', data: { text: 'x'.repeat(256 * 1024) } } }, now)).toThrow('larger than 262144 bytes');
   });
 });

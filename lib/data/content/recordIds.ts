@@ -1,0 +1,62 @@
+import * as z from 'zod';
+import { defineEntity, type Stored } from '../entity.ts';
+import type { Place } from '../folders.ts';
+import { insert, remove, replace, type Table, type WriteOp } from '../table.ts';
+import type { DocumentPlace } from './places.ts';
+
+/** What content consists of. Threads, reactions and recordings have ids within their document, the others within their organization. */
+export const recordKinds = ['thread', 'reaction', 'recording', 'notification', 'activity'] as const;
+export type RecordKind = (typeof recordKinds)[number];
+
+const Schema = z.object({
+  /** The internal id of the document that the record lies in. */
+  document: z.string(),
+  /** Where it stands there: a part of its sort key, epoch ms. */
+  createdAt: z.number(),
+});
+export type RecordPosition = z.output<typeof Schema>;
+
+/**
+ * Where the record is that has an id of the customer's: records themselves are sorted by the time of their creation. It can be left
+ * behind by a document that is gone, whose internal id then nobody has: that counts as absent.
+ */
+export const RecordIdEntity = defineEntity({
+  type: 'RecordId',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'document',
+  purpose: 'Where the thread, reaction, recording, notification or activity with an id is',
+  schema: Schema,
+  pk: (of: Place & { kind: RecordKind; id: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'RECORD', of.kind, of.id],
+  // The document under the customer's id, so that this and the document itself can be read at the same time.
+  sk: (key: { within: string }) => ['IN', key.within],
+});
+
+/** A record's id: `within` is the id of its document, or empty for kinds whose ids are those of the organization. */
+export interface RecordName {
+  readonly kind: RecordKind;
+  readonly id: string;
+  readonly within: string;
+}
+
+/** Where the named records are, undefined where there are none, or not in this document when one is given. One BatchGet. */
+export async function findRecords(table: Table, place: Place | DocumentPlace, names: readonly RecordName[]): Promise<(Stored<RecordPosition> | undefined)[]> {
+  const { tenant, organization } = place;
+  const found = await table.getMany(RecordIdEntity, names.map((name) => ({ tenant, organization, ...name })));
+  return 'document' in place ? found.map((one) => (one?.document === place.document ? one : undefined)) : found;
+}
+
+/**
+ * Gives a record its id: an insertion, or, over what a document that is gone left behind, a replacement. `stored` is what is under
+ * the id now.
+ */
+export function nameRecord(place: DocumentPlace, name: RecordName, createdAt: number, stored: Stored<RecordPosition> | undefined): WriteOp {
+  const { tenant, organization, document } = place;
+  const value = { tenant, organization, ...name, document, createdAt };
+  return stored ? replace(RecordIdEntity, value, stored._r) : insert(RecordIdEntity, value);
+}
+
+/** Takes the id from a record. */
+export function unnameRecord({ tenant, organization }: Place, name: RecordName): WriteOp {
+  return remove(RecordIdEntity, { tenant, organization, ...name });
+}

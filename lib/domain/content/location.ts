@@ -1,0 +1,25 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod';
+import { Id, Name, OpenObject, optional } from '../../schema.ts';
+
+const Known = z.object({ id: optional(z.union([Id, z.number()])), locationName: optional(Name) })
+  .check(z.refine(({ id, locationName }) => id !== undefined || locationName !== undefined, { path: ['id'], error: 'must be given, or locationName' }));
+
+/** Where on a document something is, in the customer's terms: `id` or `locationName`, and any other keys, which are kept. */
+export type Location = Readonly<Record<string, unknown>> & z.output<typeof Known>;
+
+export const Location = OpenObject.check(({ value, issues }) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  for (const issue of Known.safeParse(value).error?.issues ?? []) issues.push({ code: 'custom', input: value, path: [...issue.path], message: issue.message });
+}).meta({ type: 'object', properties: { id: { type: ['string', 'number'] }, locationName: { type: 'string' } } }) as unknown as z.ZodType<Location>;
+
+/** What a location is known by when a call names it alone: as `locationKey` gives it. */
+export const LocationKey = Id;
+
+/**
+ * What a location is known by (design 14): its `id` as text, else a hash of its `locationName`. The id wins, so that a renamed
+ * location stays the same one; `1` and `"1"` are the same location.
+ */
+export function locationKey({ id, locationName }: Location): string {
+  return id === undefined || id === null ? hash('sha256', `locationName:${locationName ?? ''}`, 'hex').slice(0, 32) : String(id);
+}

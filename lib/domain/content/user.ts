@@ -1,0 +1,9 @@
+import * as z from 'zod';
+import { Id, UserProfile } from '../../schema.ts';
+
+/** A user as content names one (spec 2): who wrote, reacted, recorded or acted. Only `userId` is required. */
+export const ContentUser = UserProfile.extend({ userId: Id });
+export type ContentUser = z.output<typeof ContentUser>;
+
+/** How many users one comment, reaction, recording or notification can involve (design 5). */
+export const MOST_INVOLVED = 50;

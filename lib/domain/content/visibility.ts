@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import { Id, list, optional } from '../../schema.ts';
+
+export const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
+
+/** How many users a private thread can be shown to. */
+const MOST_USERS = 500;
+
+/** Who may see a thread, as callers send and read it; without one it is public. */
+export const Visibility = z.object({
+  type: z.enum(visibilityTypes),
+  /** For `organizationPrivate`: whose members see it; without it those of the organization that the thread lies in. */
+  organizationId: optional(Id),
+  /** For `restricted`: who sees it besides the author. */
+  userIds: optional(list(Id, MOST_USERS, 0)),
+}).check(z.refine(({ type, userIds }) => type !== 'restricted' || userIds !== undefined, { path: ['userIds'], error: 'is required for restricted visibility' }));
+export type Visibility = z.output<typeof Visibility>;
+
+/** A thread as far as who may see it goes. */
+export interface Guarded {
+  readonly visibility?: Visibility | undefined;
+  /** Who wrote it: always sees it. */
+  readonly authorId: string;
+  /** The organization that it lies in, under the customer's id. */
+  readonly organizationId: string;
+}
+
+/** Whether a thread is private: hidden from some of those who may see its document. */
+export function isPrivate(visibility: Visibility | undefined): visibility is Visibility {
+  return visibility !== undefined && visibility.type !== 'public';
+}
+
+/** The organization whose members see a thread; undefined when membership does not decide. */
+export function visibleToMembersOf({ visibility, organizationId }: Guarded): string | undefined {
+  return visibility?.type === 'organizationPrivate' ? (visibility.organizationId ?? organizationId) : undefined;
+}
+
+/**
+ * Whether a user may see a thread, as far as its visibility goes: access to the document is another question. `isMember` says whether
+ * the user is a member of the organization that `visibleToMembersOf` names.
+ */
+export function maySee(thread: Guarded, userId: string, isMember: boolean): boolean {
+  const { visibility, authorId } = thread;
+  if (!isPrivate(visibility) || userId === authorId) return true;
+  return visibility.type === 'restricted' ? (visibility.userIds ?? []).includes(userId) : isMember;
+}

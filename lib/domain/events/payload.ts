@@ -1,0 +1,40 @@
+import type { Visibility } from '../content/visibility.ts';
+
+/** What an event is about: the `source` of advanced payloads and the `notificationSource` of basic ones (facts B6, B7). */
+export const eventSources = ['comment', 'huddle', 'crdt', 'recorder', 'notification', 'workflow', 'operational'] as const;
+export type EventSource = (typeof eventSources)[number];
+
+/** What an event says, as it is stored; what each receiver gets of it is made at the time of delivery. */
+export interface EventPayload {
+  readonly source: EventSource;
+  /** `data` of an advanced payload (facts B7): `actionUser`, `metadata`, and what the source adds. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Who is to hear of it; never delivered itself. */
+  readonly audience?: Audience;
+}
+
+/** Whom an event concerns: found where the change is made, filtered by settings and visibility when it is delivered. */
+export interface Audience {
+  /** Who caused it: never told of it. */
+  readonly actorId?: string;
+  /** Mentioned, assigned, the thread's author, or named by a notification. */
+  readonly addressed: readonly string[];
+  /** Who else took part in the thread or subscribed to it. */
+  readonly following: readonly string[];
+  /** The thread that it is about, for another look at its visibility just before something is sent. */
+  readonly thread?: AudienceThread;
+}
+
+export interface AudienceThread {
+  /** The internal ids of organization and document. */
+  readonly organization: string;
+  readonly document: string;
+  readonly annotationId: string;
+  /** Epoch ms; a part of the thread's key. */
+  readonly createdAt: number;
+  /** Under the customer's id. */
+  readonly organizationId: string;
+  readonly authorId: string;
+  /** As it was when the event happened. */
+  readonly visibility?: Visibility | undefined;
+}
