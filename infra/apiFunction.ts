@@ -1,59 +1,21 @@
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Validations } from 'aws-cdk-lib';
 import { CfnIntegration, CfnRoute } from 'aws-cdk-lib/aws-apigatewayv2';
 import { type IRole, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, type CfnFunction, type Code, Function, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Construct } from 'constructs';
+import type { Function } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { LambdaFunction, type LambdaFunctionProps } from './lambdaFunction.ts';
 
-export interface ApiFunctionProps {
-  readonly description: string;
-  readonly code: Code;
-  readonly environment: Record<string, string>;
-  /** What the function may do besides writing its log. */
-  readonly statements: readonly { actions: string[]; resource: string }[];
-  readonly logRetentionDays: number;
-  readonly memoryMb?: number;
-  readonly timeoutSeconds?: number;
+export interface ApiFunctionProps extends Omit<LambdaFunctionProps, 'timeoutSeconds'> {
+  readonly timeoutSeconds?: number | undefined;
 }
 
 /** Less than the 30 s after which the gateway stops waiting, so that it is the function that answers last. */
 const TIMEOUT_SECONDS = 29;
-const MEMORY_MB = 512;
 
-/** A function behind the HTTP API: its log group, its role and itself. */
-export class ApiFunction extends Construct {
-  readonly function: Function;
-  readonly logGroup: LogGroup;
-
+/** A function behind the HTTP API. */
+export class ApiFunction extends LambdaFunction {
   constructor(scope: Construct, id: string, props: ApiFunctionProps) {
-    super(scope, id);
-    this.logGroup = new LogGroup(this, 'Logs', { retention: props.logRetentionDays as RetentionDays, removalPolicy: RemovalPolicy.DESTROY });
-    // Inline, not attached: one resource fewer per function, and nothing that another role could come to share.
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      inlinePolicies: {
-        Grants: new PolicyDocument({
-          statements: [
-            new PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [this.logGroup.logGroupArn] }),
-            ...props.statements.map(({ actions, resource }) => new PolicyStatement({ actions, resources: [resource] })),
-          ],
-        }),
-      },
-    });
-    this.function = new Function(this, 'Function', {
-      description: props.description.slice(0, 256),
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
-      handler: 'index.handler',
-      code: props.code,
-      memorySize: props.memoryMb ?? MEMORY_MB,
-      timeout: Duration.seconds(props.timeoutSeconds ?? TIMEOUT_SECONDS),
-      environment: props.environment,
-      logGroup: this.logGroup,
-      role,
-    });
-    // CloudFormation makes the function's name of the stack's and this id: without a hash it can be read.
-    (this.function.node.defaultChild as CfnFunction).overrideLogicalId(id);
+    super(scope, id, { ...props, timeoutSeconds: props.timeoutSeconds ?? TIMEOUT_SECONDS });
   }
 
   /** Sends the requests of a route to this function. `invoker` is the role under which the gateway calls it. */

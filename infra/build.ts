@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { endpointId, sourceFile, type Endpoint } from '../lib/endpoint.ts';
+import { type Worker, workerFile, workerId } from '../lib/worker.ts';
 
 /** The id of the function that answers unknown paths and wrong methods. */
 export const DEFAULT_FUNCTION = 'default';
@@ -20,11 +21,12 @@ export interface Built {
   folder(id: string): string;
 }
 
-/** What has to be bundled for these endpoints: each one's own file, and the function behind the `$default` route. */
-export function entriesOf(endpoints: readonly Pick<Endpoint, 'path'>[]): Entries {
+/** What has to be bundled for these endpoints and workers: each one's own file, and the function behind the `$default` route. */
+export function entriesOf(endpoints: readonly Pick<Endpoint, 'path'>[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
   return {
     [DEFAULT_FUNCTION]: 'functions/default.ts',
     ...Object.fromEntries(endpoints.map(({ path }) => [endpointId(path), sourceFile(path)])),
+    ...Object.fromEntries(workers.map(({ name }) => [workerId(name), workerFile(name)])),
   };
 }
 

@@ -1,51 +1,109 @@
 import { Duration, type Stack } from 'aws-cdk-lib';
-import type { CfnApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import { Dashboard, GraphWidget, type IMetric, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
-import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
+import { Dashboard, GraphWidget, type IMetric, MathExpression, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { indexNames } from '../lib/capability.ts';
-import { RUNBOOK } from './alarmText.ts';
-import type { FamilyStack } from './familyStack.ts';
-import { apiMetric, faultsOf, functionMetric, tableMetric } from './metrics.ts';
+import { deliveryMetrics, type MetricName } from '../lib/observability/deliveryMetrics.ts';
+import { runbooks } from './alarmText.ts';
+import { apiMetric, deliveryMetric, faultsOf, functionMetric, queueMetric, tableMetric, workerFailures } from './metrics.ts';
+import type { MonitoringProps } from './monitoring.ts';
+import { queueNames } from './queues.ts';
 
-export interface DashboardProps {
-  readonly families: readonly FamilyStack[];
-  readonly api: CfnApi;
-  readonly table: CfnTable;
-  readonly serviceName: string;
+const metricNames = Object.keys(deliveryMetrics) as MetricName[];
+
+/** How each kind of metric is shown. */
+const statistics = { sum: ['Sum'], spread: ['p50', 'p99'], gauge: ['Maximum'] } as const;
+
+/** Is it healthy; a row for each API family; deliveries, queues and workers, e-mail; then the table. */
+export function createDashboard(stack: Stack, props: MonitoringProps): void {
+  const dashboard = new Dashboard(stack, 'Dashboard', { defaultInterval: Duration.hours(3) });
+  const row = (markdown: string, ...graphs: GraphWidget[]) => {
+    dashboard.addWidgets(new TextWidget({ width: 24, height: 1, markdown }));
+    dashboard.addWidgets(...graphs);
+  };
+  row(`**Is it healthy?** Runbook: \`${runbooks.faults}\``, ...health(props));
+  for (const family of props.families) row(`**/${family.family}**`, ...familyGraphs(family, props));
+  row(`**Deliveries** Runbook: \`${runbooks.lateDeliveries}\``, successRate(props), ...metricGraphs('Deliveries', props));
+  row(`**Queues and workers** Runbooks: \`${runbooks.deadLetters}\`, \`${runbooks.workers}\``, ...queueGraphs(props), ...workerGraphs(props));
+  row('**E-mail**', ...metricGraphs('E-mail', props));
+  row('**Table**', ...tableGraphs(props));
 }
 
-/** Is it healthy; then a row for each API family; then the table. */
-export function createDashboard(stack: Stack, { families, api, table, serviceName }: DashboardProps): void {
-  const dashboard = new Dashboard(stack, 'Dashboard', { defaultInterval: Duration.hours(3) });
-  const heading = (markdown: string) => dashboard.addWidgets(new TextWidget({ width: 24, height: 1, markdown }));
+function graph(width: number, title: string, left: IMetric[]): GraphWidget {
+  return new GraphWidget({ width, height: 6, title, left, leftYAxis: { min: 0, showUnits: false } });
+}
 
-  heading(`**Is it healthy?** Runbook: \`${RUNBOOK}\``);
-  dashboard.addWidgets(
-    graph(6, 'Requests', [apiMetric(api, 'Count', 'Sum', 'requests')]),
-    graph(6, '4xx, 5xx', [apiMetric(api, '4xx', 'Sum', '4xx'), apiMetric(api, '5xx', 'Sum', '5xx')]),
-    graph(6, 'Latency, ms', [apiMetric(api, 'Latency', 'p50', 'p50'), apiMetric(api, 'Latency', 'p99', 'p99')]),
-    graph(6, 'Table: throttled', [tableMetric(table, 'ReadThrottleEvents', 'reads'), tableMetric(table, 'WriteThrottleEvents', 'writes')]),
-  );
+function health({ api, settings: { serviceName }, ...props }: MonitoringProps): GraphWidget[] {
+  return [
+    graph(4, 'Requests', [apiMetric(api, 'Count', 'Sum', 'requests')]),
+    graph(4, '4xx, 5xx', [apiMetric(api, '4xx', 'Sum', '4xx'), apiMetric(api, '5xx', 'Sum', '5xx')]),
+    graph(4, 'Latency, ms', [apiMetric(api, 'Latency', 'p50', 'p50'), apiMetric(api, 'Latency', 'p99', 'p99')]),
+    graph(4, 'Deliveries due and overdue', [shown('DeliveriesDue', serviceName), shown('DeliveriesOverdue', serviceName)].flat()),
+    graph(4, 'Oldest overdue delivery, s', shown('OldestOverdue', serviceName)),
+    graph(4, 'Dead letters', deadLetters(props)),
+  ];
+}
 
-  for (const { family, functions } of families) {
-    const each = (metricName: string, statistic: string) => functions.map((made) => (
-      functionMetric(made.function, metricName, statistic, made.endpoint.path.slice(family.length + 2))
-    ));
-    heading(`**/${family}**`);
-    dashboard.addWidgets(
-      graph(6, 'Invocations', each('Invocations', 'Sum')),
-      graph(6, 'Faults: answers of 500 and above', [faultsOf(family, serviceName, 'faults')]),
-      graph(6, 'Crashes and time-outs', each('Errors', 'Sum')),
-      graph(6, 'Duration p99, ms', each('Duration', 'p99')),
-    );
-  }
+function familyGraphs({ family, functions }: MonitoringProps['families'][number], { settings: { serviceName } }: MonitoringProps): GraphWidget[] {
+  const each = (metricName: string, statistic: string) => functions.map((made) => (
+    functionMetric(made.function, metricName, statistic, made.endpoint.path.slice(family.length + 2))
+  ));
+  return [
+    graph(6, 'Invocations', each('Invocations', 'Sum')),
+    graph(6, 'Faults: answers of 500 and above', [faultsOf(family, serviceName, 'faults')]),
+    graph(6, 'Crashes and time-outs', each('Errors', 'Sum')),
+    graph(6, 'Duration p99, ms', each('Duration', 'p99')),
+  ];
+}
 
-  heading('**Table**');
+/** A metric as its declaration says; a spread by two percentiles. */
+function shown(name: MetricName, serviceName: string): IMetric[] {
+  const { kind, label } = deliveryMetrics[name];
+  return statistics[kind].map((statistic) => deliveryMetric(name, serviceName, statistic, kind === 'spread' ? `${label} ${statistic}` : label));
+}
+
+function metricGraphs(row: 'Deliveries' | 'E-mail', { settings: { serviceName } }: MonitoringProps): GraphWidget[] {
+  const graphs = Map.groupBy(metricNames.filter((name) => deliveryMetrics[name].row === row), (name) => deliveryMetrics[name].graph);
+  return [...graphs].map(([title, names]) => graph(6, title, names.flatMap((name) => shown(name, serviceName))));
+}
+
+function successRate({ settings: { serviceName } }: MonitoringProps): GraphWidget {
+  const attempts = { delivered: 'AttemptsDelivered', failed: 'AttemptsFailed', timedOut: 'AttemptsTimedOut', refused: 'AttemptsRefused' } as const;
+  const usingMetrics = Object.fromEntries(Object.entries(attempts).map(([id, name]) => [id, deliveryMetric(name, serviceName, 'Sum')]));
+  const sum = Object.keys(attempts).map((id) => `FILL(${id}, 0)`).join(' + ');
+  return graph(6, 'Attempts that succeed, %', [new MathExpression({ expression: `100 * FILL(delivered, 0) / (${sum})`, usingMetrics, label: 'succeed', period: Duration.minutes(5) })]);
+}
+
+function deadLetters({ queues, streamDeadLetters }: Pick<MonitoringProps, 'queues' | 'streamDeadLetters'>): IMetric[] {
+  const depth = 'ApproximateNumberOfMessagesVisible';
+  return [...queueNames.map((name) => queueMetric(queues[name].deadLetters, depth, name)), queueMetric(streamDeadLetters, depth, 'stream')];
+}
+
+function queueGraphs({ queues }: MonitoringProps): GraphWidget[] {
+  const each = (metricName: string) => queueNames.map((name) => queueMetric(queues[name].queue, metricName, name));
+  return [
+    graph(8, 'Messages waiting', each('ApproximateNumberOfMessagesVisible')),
+    graph(8, 'Messages being handled', each('ApproximateNumberOfMessagesNotVisible')),
+    graph(8, 'Age of the oldest message, s', each('ApproximateAgeOfOldestMessage')),
+  ];
+}
+
+function workerGraphs({ workers, settings: { serviceName } }: MonitoringProps): GraphWidget[] {
+  if (workers.length === 0) return [];
+  const each = (metricName: string, statistic: string, of = workers) => of.map(({ worker, construct }) => functionMetric(construct.function, metricName, statistic, worker.name));
+  const followers = workers.filter(({ worker: { on } }) => 'inserts' in on);
+  return [
+    graph(6, 'Runs', each('Invocations', 'Sum')),
+    graph(6, 'Failures', workers.map(({ worker: { name }, construct }) => workerFailures(name, construct.function, serviceName, name))),
+    graph(6, 'Duration p99, ms', each('Duration', 'p99')),
+    ...(followers.length > 0 ? [graph(6, 'Behind the stream, ms', each('IteratorAge', 'Maximum', followers))] : []),
+  ];
+}
+
+function tableGraphs({ table }: MonitoringProps): GraphWidget[] {
   const consumed = (kind: 'Read' | 'Write') => [
     tableMetric(table, `Consumed${kind}CapacityUnits`, 'table'),
     ...indexNames.map((index) => tableMetric(table, `Consumed${kind}CapacityUnits`, index, index)),
   ];
-  dashboard.addWidgets(
+  return [
     graph(8, 'Read units consumed', consumed('Read')),
     graph(8, 'Write units consumed', consumed('Write')),
     graph(8, 'Throttled', [
@@ -53,9 +111,5 @@ export function createDashboard(stack: Stack, { families, api, table, serviceNam
       tableMetric(table, 'WriteThrottleEvents', 'writes'),
       ...indexNames.map((index) => tableMetric(table, 'WriteThrottleEvents', `writes to ${index}`, index)),
     ]),
-  );
-}
-
-function graph(width: number, title: string, left: IMetric[]): GraphWidget {
-  return new GraphWidget({ width, height: 6, title, left, leftYAxis: { min: 0, showUnits: false } });
+  ];
 }

@@ -2,7 +2,9 @@ import { Aws } from 'aws-cdk-lib';
 import type { CfnApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
-import type { EnvironmentName, ResourceName } from '../lib/capability.ts';
+import { type Capability, type EnvironmentName, mergeGrants, type ResourceName } from '../lib/capability.ts';
+import type { Permission } from './lambdaFunction.ts';
+import type { Queues } from './queues.ts';
 import type { Settings } from './settings.ts';
 
 /** The resources that functions share. */
@@ -10,21 +12,30 @@ export interface SharedResources {
   readonly api: CfnApi;
   readonly table: CfnTable;
   readonly secrets: Readonly<Record<'masterKey' | 'signingKey', CfnSecret>>;
+  readonly queues: Queues;
 }
 
 /** Where the value of each environment variable comes from: an attribute of a resource, or a setting. */
-export function environmentValues({ api, table, secrets }: SharedResources, settings: Settings): Record<EnvironmentName, string> {
+export function environmentValues({ api, table, secrets, queues }: SharedResources, settings: Settings): Record<EnvironmentName, string> {
   return {
+    DELIVER_QUEUE_URL: queues.deliver.queue.ref,
+    DELIVER_SLOW_QUEUE_URL: queues.deliverSlow.queue.ref,
+    DUE_MARGIN_SECONDS: String(settings.dueMarginSeconds),
     EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(settings.emailStatusPerMinutePerAddress),
     EMAIL_STATUS_PER_MINUTE_PER_EMAIL: String(settings.emailStatusPerMinutePerEmail),
+    JOBS_QUEUE_URL: queues.jobs.queue.ref,
     LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(settings.loginLinksPerHourPerEmail),
     MAIL_FROM: settings.mailFrom ?? '',
+    MAIL_QUEUE_URL: queues.mail.queue.ref,
+    MAIL_RETRY_SCHEDULE: settings.mailRetrySchedule,
     PUBLIC_URL: api.attrApiEndpoint,
+    RECONCILE_AFTER_SECONDS: String(settings.reconcileAfterSeconds),
     SERVICE_NAME: settings.serviceName,
     TABLE_NAME: table.ref,
     MASTER_KEY_SECRET_ARN: secrets.masterKey.ref,
     SIGNING_KEY_SECRET_ARN: secrets.signingKey.ref,
     UNVERIFIED_GRACE_DAYS: String(settings.unverifiedGraceDays),
+    WEBHOOK_RETRY_SCHEDULE: settings.webhookRetrySchedule,
     WORKSPACE_CREATION: settings.workspaceCreation,
     WORKSPACE_CREATION_PER_MINUTE: String(settings.workspaceCreationPerMinute),
   };
@@ -33,7 +44,7 @@ export function environmentValues({ api, table, secrets }: SharedResources, sett
 /** The one ARN that a grant on each resource names; none for what this deployment does not have. */
 export type ResourceArns = Readonly<Record<ResourceName, string | undefined>>;
 
-export function resourceArns({ table, secrets }: SharedResources, { mailFrom, mailIdentity = domainOf(mailFrom) }: Settings): ResourceArns {
+export function resourceArns({ table, secrets, queues }: SharedResources, { mailFrom, mailIdentity = domainOf(mailFrom) }: Settings): ResourceArns {
   return {
     'mail/identity': mailFrom === undefined ? undefined : `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/${mailIdentity}`,
     table: table.attrArn,
@@ -41,16 +52,38 @@ export function resourceArns({ table, secrets }: SharedResources, { mailFrom, ma
     'index/gsi2': `${table.attrArn}/index/gsi2`,
     'index/gsi3': `${table.attrArn}/index/gsi3`,
     'index/gsi4': `${table.attrArn}/index/gsi4`,
+    'queue/deliver': queues.deliver.queue.attrArn,
+    'queue/deliverSlow': queues.deliverSlow.queue.attrArn,
+    'queue/jobs': queues.jobs.queue.attrArn,
+    'queue/mail': queues.mail.queue.attrArn,
     'secret/masterKey': secrets.masterKey.ref,
     'secret/signingKey': secrets.signingKey.ref,
   };
 }
 
+/** What the functions of a stack are given of what is outside it. */
+export interface Surroundings {
+  readonly environment: Readonly<Record<EnvironmentName, string>>;
+  readonly arns: ResourceArns;
+}
+
+/** What a function with these capabilities gets: its environment, and what it may do. */
+export function accessOf(capabilities: readonly Capability<unknown>[], { environment, arns }: Surroundings): { environment: Record<string, string>; statements: Permission[] } {
+  const names = [...new Set(capabilities.flatMap(({ env }) => env))].sort();
+  return {
+    environment: Object.fromEntries(names.map((name) => [name, environment[name]])),
+    statements: mergeGrants(capabilities.flatMap(({ grants }) => grants)).flatMap(({ resource, actions }) => {
+      const arn = arns[resource];
+      return arn === undefined ? [] : [{ actions: actions.map((action) => iamAction(resource, action)), resource: arn }];
+    }),
+  };
+}
+
 /** The IAM names of services, by the kind of resource. */
-const services: Readonly<Record<string, string>> = { table: 'dynamodb', index: 'dynamodb', secret: 'secretsmanager', mail: 'ses' };
+const services: Readonly<Record<string, string>> = { table: 'dynamodb', index: 'dynamodb', queue: 'sqs', secret: 'secretsmanager', mail: 'ses' };
 
 /** The IAM name of an action: grants leave out the service, which the resource tells. */
-export function iamAction(resource: ResourceName, action: string): string {
+function iamAction(resource: ResourceName, action: string): string {
   return `${services[resource.split('/')[0]!]}:${action}`;
 }
 

@@ -2,24 +2,21 @@ import { type CfnStack, NestedStack, Stack } from 'aws-cdk-lib';
 import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { type EnvironmentName, mergeGrants } from '../lib/capability.ts';
 import { endpointId } from '../lib/endpoint.ts';
 import { capabilitiesOf } from '../lib/http/capabilities.ts';
 import { type Routed, routeKey } from '../lib/page.ts';
 import { FAULTS_QUERY } from './alarmText.ts';
 import { ApiFunction, createInvoker } from './apiFunction.ts';
-import { iamAction, type ResourceArns } from './environment.ts';
+import { accessOf, type Surroundings } from './environment.ts';
 import { functionName, pascal } from './names.ts';
 
-export interface FamilyProps {
+export interface FamilyProps extends Surroundings {
   /** As `familyOf` gives it: `v2/auth`. */
   readonly family: string;
   /** The endpoints and pages whose paths are beneath it. */
   readonly endpoints: readonly Routed[];
   readonly code: (id: string) => Code;
   readonly apiId: string;
-  readonly environment: Readonly<Record<EnvironmentName, string>>;
-  readonly arns: ResourceArns;
   readonly logRetentionDays: number;
 }
 
@@ -62,20 +59,13 @@ export class FamilyStack extends NestedStack {
   }
 
   #createFunction(endpoint: Routed, props: FamilyProps) {
-    const capabilities = capabilitiesOf(endpoint);
-    const names = [...new Set(capabilities.flatMap(({ env }) => env))].sort();
     const construct = new ApiFunction(this, functionName(endpoint.path), {
       description: `${routeKey(endpoint)}: ${endpoint.summary}`,
       code: props.code(endpointId(endpoint.path)),
-      environment: Object.fromEntries(names.map((name) => [name, props.environment[name]])),
-      statements: mergeGrants(capabilities.flatMap(({ grants }) => grants))
-        .flatMap(({ resource, actions }) => {
-          const arn = props.arns[resource];
-          return arn === undefined ? [] : [{ actions: actions.map((action) => iamAction(resource, action)), resource: arn }];
-        }),
+      ...accessOf(capabilitiesOf(endpoint), props),
       logRetentionDays: props.logRetentionDays,
-      ...(endpoint.memoryMb !== undefined && { memoryMb: endpoint.memoryMb }),
-      ...(endpoint.timeoutSeconds !== undefined && { timeoutSeconds: endpoint.timeoutSeconds }),
+      memoryMb: endpoint.memoryMb,
+      timeoutSeconds: endpoint.timeoutSeconds,
     });
     return { construct, function: construct.function };
   }

@@ -1,50 +1,93 @@
 import type { Stack } from 'aws-cdk-lib';
 import type { CfnApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import { Alarm, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import { alarmText, FAULTS_QUERY } from './alarmText.ts';
+import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
+import { alarmText, FAULTS_QUERY, runbooks } from './alarmText.ts';
 import { createDashboard } from './dashboard.ts';
 import type { FamilyStack } from './familyStack.ts';
 import { apiMetric, faultsOf } from './metrics.ts';
 import { pascal } from './names.ts';
+import type { Queues } from './queues.ts';
 import type { Settings } from './settings.ts';
+import { deliveryAlarms, queueAlarms, workerAlarms } from './workerAlarms.ts';
+import type { WorkersStack } from './workersStack.ts';
 
 export interface MonitoringProps {
   readonly families: readonly FamilyStack[];
+  readonly workers: WorkersStack['functions'];
   readonly api: CfnApi;
   readonly table: CfnTable;
+  readonly queues: Queues;
+  readonly streamDeadLetters: CfnQueue;
   readonly settings: Settings;
+}
+
+/** An alarm that rings as soon as, or when for so many periods of the metric, the metric is at `threshold` or above. */
+export interface AlarmDeclaration {
+  readonly id: string;
+  readonly metric: IMetric;
+  readonly threshold: number;
+  readonly periods?: number;
+  /** Rings below the threshold instead, and also when there is no data at all. */
+  readonly whenMissing?: true;
+  readonly description: string;
 }
 
 /** How many failed requests within five minutes wake someone. */
 const THRESHOLD = 5;
 
-/** The alarms, whom they notify, and the dashboard: all of it derived from the registry. */
-export function createMonitoring(stack: Stack, { families, api, table, settings }: MonitoringProps): void {
-  const { alarmEmail, serviceName } = settings;
+/** The alarms, whom they notify, and the dashboard: all of it derived from the registries. */
+export function createMonitoring(stack: Stack, props: MonitoringProps): void {
+  const { alarmEmail } = props.settings;
   const notify = alarmEmail === undefined ? undefined : notifier(stack, alarmEmail);
-  const createAlarm = (id: string, metric: IMetric, alarmDescription: string) => {
-    const alarm = new Alarm(stack, id, { metric, threshold: THRESHOLD, evaluationPeriods: 1, treatMissingData: TreatMissingData.NOT_BREACHING, alarmDescription });
+  for (const declaration of [...apiAlarms(props), ...queueAlarms(props), ...workerAlarms(props), ...deliveryAlarms(props)]) {
+    const alarm = createAlarm(stack, declaration);
     if (notify) alarm.addAlarmAction(notify);
-  };
-
-  for (const { family, functions } of families) {
-    createAlarm(`${pascal(family)}Faults`, faultsOf(family, serviceName), alarmText({
-      happens: `Endpoints of /${family} answered 500 or above at least ${THRESHOLD} times in 5 minutes.`,
-      query: FAULTS_QUERY,
-      impacts: functions.map(({ endpoint }) => endpoint.impact),
-    }));
   }
-  // A function that cannot start, runs out of time or is throttled reports nothing itself; the gateway sees its 5xx.
-  createAlarm('ApiFaults', apiMetric(api, '5xx', 'Sum'), alarmText({
-    happens: `The API answered 5xx at least ${THRESHOLD} times in 5 minutes. If no family's alarm rings with this one, functions crash, run out of time or are throttled.`,
-    impacts: ['requests fail, whichever endpoint they are for'],
-  }));
-  createDashboard(stack, { families, api, table, serviceName });
+  createDashboard(stack, props);
+}
+
+function apiAlarms({ families, api, settings: { serviceName } }: MonitoringProps): AlarmDeclaration[] {
+  return [
+    ...families.map(({ family, functions }) => ({
+      id: `${pascal(family)}Faults`,
+      metric: faultsOf(family, serviceName),
+      threshold: THRESHOLD,
+      description: alarmText({
+        happens: `Endpoints of /${family} answered 500 or above at least ${THRESHOLD} times in 5 minutes.`,
+        runbook: runbooks.faults,
+        query: FAULTS_QUERY,
+        impacts: functions.map(({ endpoint }) => endpoint.impact),
+      }),
+    })),
+    // A function that cannot start, runs out of time or is throttled reports nothing itself; the gateway sees its 5xx.
+    {
+      id: 'ApiFaults',
+      metric: apiMetric(api, '5xx', 'Sum'),
+      threshold: THRESHOLD,
+      description: alarmText({
+        happens: `The API answered 5xx at least ${THRESHOLD} times in 5 minutes. If no family's alarm rings with this one, functions crash, run out of time or are throttled.`,
+        runbook: runbooks.faults,
+        impacts: ['requests fail, whichever endpoint they are for'],
+      }),
+    },
+  ];
+}
+
+function createAlarm(stack: Stack, { id, metric, threshold, periods = 1, whenMissing, description }: AlarmDeclaration): Alarm {
+  return new Alarm(stack, id, {
+    metric,
+    threshold,
+    evaluationPeriods: periods,
+    ...(whenMissing && { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }),
+    treatMissingData: whenMissing ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+    alarmDescription: description,
+  });
 }
 
 function notifier(stack: Stack, email: string): SnsAction {

@@ -5,9 +5,12 @@ import * as z from 'zod';
 import { indexNames } from '../lib/capability.ts';
 import { entities, type Entity } from '../lib/data/entity.ts';
 import { errorCatalogue } from '../lib/errors.ts';
+import { deliveryMetrics } from '../lib/observability/deliveryMetrics.ts';
+import { type QueueDeclaration, queues } from '../lib/queues.ts';
+import type { Source } from '../lib/worker.ts';
 import { projectDir } from './build.ts';
 import { readSettings, settingMeaning, settingNames } from './settings.ts';
-import { registeredEndpoints } from './synthesise.ts';
+import { registeredEndpoints, registeredWorkers } from './synthesise.ts';
 
 type AnyEntity = Entity<never, never, never>;
 
@@ -42,6 +45,14 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
       return [[name, entity.type, code(item[`${name}pk`]), code(item[`${name}sk`]), index.holds]];
     })),
   ),
+  workers: () => table(['Worker', 'Runs', 'What it does'], registeredWorkers().toSorted(by(({ name }) => name)).map(({ name, on, summary }) => [name, occasionOf(on), summary])),
+  queues: () => table(
+    ['Queue', 'Carries', 'Messages per run', 'Runs at a time', 'Late after'],
+    Object.entries<QueueDeclaration>(queues).map(([name, { purpose, batchSize, maxConcurrency, lateAfterSeconds }]) => (
+      [name, purpose, String(batchSize), String(maxConcurrency), lateAfterSeconds === undefined ? 'may wait' : `${lateAfterSeconds / 60} minutes`]
+    )),
+  ),
+  metrics: () => table(['Metric', 'Unit', 'Meaning'], Object.entries(deliveryMetrics).map(([name, { unit, meaning }]) => [code(name), unit, meaning])),
   settings: () => {
     const defaults = readSettings(() => undefined);
     return table(['Setting', 'Default', 'Meaning'], settingNames.map((name) => [code(name), defaults[name] === undefined ? 'none' : code(defaults[name]), settingMeaning(name)]));
@@ -55,6 +66,12 @@ export function withGeneratedTables(readme: string): string {
     if (!make) throw new Error(`There is no generated table named ${name}, only ${Object.keys(generatedTables).join(', ')}`);
     return `${start}\n${make()}\n\n${end}`;
   });
+}
+
+/** When a worker runs. */
+function occasionOf(on: Source): string {
+  if ('queue' in on) return `for messages of ${on.queue}`;
+  return 'inserts' in on ? `for new items: ${on.inserts.join(', ')}` : `every ${on.every}`;
 }
 
 const authNames = { apiKey: 'API key', workspace: 'workspace', none: 'none' } as const;

@@ -16,6 +16,21 @@ function callsPerWindow(byDefault: number) {
   return numeric(z.int('must be a whole number').min(1, 'must be at least 1').max(100_000, 'must be at most 100000')).default(byDefault);
 }
 
+function seconds(byDefault: number, least: number, most: number) {
+  return numeric(z.int('must be a whole number').min(least, `must be at least ${least}`).max(most, `must be at most ${most}`)).default(byDefault);
+}
+
+/** Events are kept for 30 days; what failed can be sent again for 14. */
+const LONGEST_SCHEDULE_SECONDS = 14 * 24 * 60 * 60;
+
+/** Pauses before the attempts, the first one included. */
+function retrySchedule(byDefault: string) {
+  return z.string('must be whole seconds with commas between')
+    .regex(/^\d{1,7}(,\d{1,7}){0,19}$/, 'must be 1 to 20 whole numbers of seconds with commas between')
+    .refine((text) => text.split(',').reduce((sum, pause) => sum + Number(pause), 0) <= LONGEST_SCHEDULE_SECONDS, 'must be at most 14 days in all')
+    .default(byDefault);
+}
+
 const schema = z.object({
   serviceName: z.string().regex(/^[a-z][a-z0-9-]{0,29}$/, 'must be 1 to 30 lower-case letters, digits and hyphens, and start with a letter').default('svc')
     .describe('The service\'s own name in the names of its request headers (`x-<serviceName>-api-key`) and in its metrics.'),
@@ -39,6 +54,14 @@ const schema = z.object({
     .describe('How often the status of one e-mail address may be asked for in a minute.'),
   loginLinksPerHourPerEmail: callsPerWindow(10)
     .describe('How many login links may be asked for one e-mail address in an hour.'),
+  webhookRetrySchedule: retrySchedule('0,5,300,1800,7200,18000,36000,36000')
+    .describe('The attempts to deliver a webhook: seconds before each, counted from the end of the one before it.'),
+  mailRetrySchedule: retrySchedule('0,60,300,1800,7200,21600')
+    .describe('The same for a mail.'),
+  dueMarginSeconds: seconds(300, 60, 3_600)
+    .describe('For how many seconds something may be due before its message counts as lost and is sent again.'),
+  reconcileAfterSeconds: seconds(180, 60, 3_600)
+    .describe('After how many seconds an event of which no deliveries were made is taken up again.'),
 });
 
 /** What an operator may choose, in the `context` of cdk.json or with `-c name=value`. */

@@ -2,30 +2,36 @@ import { type App, CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import { familyOf } from '../lib/endpoint.ts';
 import type { Routed } from '../lib/page.ts';
+import type { Worker } from '../lib/worker.ts';
 import { ApiFunction, createInvoker } from './apiFunction.ts';
 import { DEFAULT_FUNCTION } from './build.ts';
 import { environmentValues, resourceArns } from './environment.ts';
 import { FamilyStack } from './familyStack.ts';
 import { createHttpApi } from './httpApi.ts';
 import { createMonitoring } from './monitoring.ts';
+import { createQueues, createStreamDeadLetters } from './queues.ts';
 import { createKey } from './secrets.ts';
 import type { Settings } from './settings.ts';
 import { createTable } from './table.ts';
+import { WorkersStack } from './workersStack.ts';
 
 export interface BackendProps {
   /** The endpoints and the pages. */
   readonly endpoints: readonly Routed[];
+  readonly workers: readonly Worker[];
   /** What to upload for a function, by its id. */
   readonly code: (id: string) => Code;
   readonly settings: Settings;
 }
 
-/** The whole system. Everything about an endpoint comes from its declaration; nothing here names one. */
+/** The whole system. Everything about an endpoint or a worker comes from its declaration; nothing here names one. */
 export class Backend extends Stack {
   readonly families: readonly FamilyStack[];
+  /** None where there are no workers: CloudFormation takes no stack without resources. */
+  readonly workers: WorkersStack | undefined;
 
-  constructor(scope: App, id: string, { endpoints, code, settings }: BackendProps) {
-    super(scope, id, { description: 'Collaboration backend: HTTP API, functions and table' });
+  constructor(scope: App, id: string, { endpoints, workers, code, settings }: BackendProps) {
+    super(scope, id, { description: 'Collaboration backend: HTTP API, functions, queues and table' });
     const { logRetentionDays } = settings;
     const api = createHttpApi(this, this.stackName, logRetentionDays);
     const shared = {
@@ -35,14 +41,15 @@ export class Backend extends Stack {
         masterKey: createKey(this, 'MasterKey', 'Seals what customers entrust to the service'),
         signingKey: createKey(this, 'SigningKey', 'Signs auth tokens'),
       },
+      queues: createQueues(this, workers),
     };
-    const environment = environmentValues(shared, settings);
-    const arns = resourceArns(shared, settings);
+    const streamDeadLetters = createStreamDeadLetters(this);
+    const surroundings = { environment: environmentValues(shared, settings), arns: resourceArns(shared, settings) };
 
     const unmatched = new ApiFunction(this, 'Unmatched', {
       description: 'Answers unknown paths and wrong methods',
       code: code(DEFAULT_FUNCTION),
-      environment: { SERVICE_NAME: environment.SERVICE_NAME },
+      environment: { SERVICE_NAME: settings.serviceName },
       statements: [],
       logRetentionDays,
     });
@@ -50,8 +57,12 @@ export class Backend extends Stack {
 
     this.families = [...Map.groupBy(endpoints, ({ path }) => familyOf(path))]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([family, members]) => new FamilyStack(this, { family, endpoints: members, code, apiId: api.ref, environment, arns, logRetentionDays }));
-    createMonitoring(this, { families: this.families, api, table: shared.table, settings });
+      .map(([family, members]) => new FamilyStack(this, { family, endpoints: members, code, apiId: api.ref, logRetentionDays, ...surroundings }));
+    const sources = { queues: shared.queues, streamArn: shared.table.attrStreamArn, streamDeadLettersArn: streamDeadLetters.attrArn };
+    this.workers = workers.length === 0 ? undefined : new WorkersStack(this, { workers, code, sources, logRetentionDays, ...surroundings });
+    createMonitoring(this, {
+      families: this.families, workers: this.workers?.functions ?? [], api, table: shared.table, queues: shared.queues, streamDeadLetters, settings,
+    });
 
     new CfnOutput(this, 'ApiUrl', { value: api.attrApiEndpoint });
     new CfnOutput(this, 'TableName', { value: shared.table.ref });

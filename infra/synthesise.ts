@@ -5,8 +5,10 @@ import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import * as registry from '../functions/index.ts';
 import * as pages from '../functions/pages.ts';
+import * as workers from '../functions/workers/index.ts';
 import type { Endpoint } from '../lib/endpoint.ts';
 import type { Page, Routed } from '../lib/page.ts';
+import type { Worker } from '../lib/worker.ts';
 import { type Built, buildFunctions, entriesOf, projectDir } from './build.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { Backend } from './stack.ts';
@@ -29,10 +31,21 @@ export function registeredRoutes(): readonly Routed[] {
   return [...registeredEndpoints(), ...registeredPages()];
 }
 
+/** Every worker of its registry. */
+export function registeredWorkers(): readonly Worker[] {
+  return Object.values(workers as Record<string, Worker>);
+}
+
+/** Bundles the function of everything that is registered. */
+export function buildRegistered(outdir: string): Promise<Built> {
+  return buildFunctions({ entries: entriesOf(registeredRoutes(), registeredWorkers()), outdir });
+}
+
 /** Puts the system into an app; the settings come from the app's context. */
-export function addBackend(app: App, built: Built, endpoints = registeredRoutes()): Backend {
+export function addBackend(app: App, built: Built): Backend {
   return new Backend(app, STACK, {
-    endpoints,
+    endpoints: registeredRoutes(),
+    workers: registeredWorkers(),
     code: (id) => Code.fromAsset(built.folder(id)),
     settings: readSettings((name) => app.node.tryGetContext(name)),
   });
@@ -45,8 +58,7 @@ export function addBackend(app: App, built: Built, endpoints = registeredRoutes(
 export async function synthesise(options: { outdir: string; settings?: Partial<Settings> }): Promise<{ assemblyDir: string }> {
   const bundles = await mkdtemp(join(tmpdir(), 'functions-'));
   try {
-    const endpoints = registeredRoutes();
-    const built = await buildFunctions({ entries: entriesOf(endpoints), outdir: bundles });
+    const built = await buildRegistered(bundles);
     const { context } = JSON.parse(await readFile(join(projectDir, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
     const app = new App({
       outdir: options.outdir,
@@ -55,7 +67,7 @@ export async function synthesise(options: { outdir: string; settings?: Partial<S
       // As the CLI does: resources name the asset that they use, so that a reader of the template finds the code.
       context: { 'aws:cdk:enable-asset-metadata': true, ...context, ...options.settings },
     });
-    addBackend(app, built, endpoints);
+    addBackend(app, built);
     return { assemblyDir: app.synth().directory };
   } finally {
     await rm(bundles, { recursive: true, force: true });

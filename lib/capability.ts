@@ -1,3 +1,5 @@
+import type { QueueName } from './queues.ts';
+
 /**
  * What a function may touch. A capability names the grants (they become IAM statements), the environment variables
  * (they become the function's environment) and how to open the object that `run` gets. Capabilities are imported
@@ -12,24 +14,34 @@ export type Grant =
   | { resource: 'table'; actions: readonly TableAction[] }
   | { resource: `index/${IndexName}`; actions: readonly 'Query'[] }
   | { resource: SecretName; actions: readonly 'GetSecretValue'[] }
+  | { resource: `queue/${QueueName}`; actions: readonly QueueAction[] }
   | { resource: 'mail/identity'; actions: readonly 'SendEmail'[] };
 
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'ConditionCheckItem';
+export type QueueAction = 'GetQueueAttributes' | 'SendMessage';
 export type SecretName = 'secret/masterKey' | 'secret/signingKey';
 export type ResourceName = Grant['resource'];
 
 /** The environment variables that the stack can give to a function; `infra/environment.ts` says where each value comes from. */
 export type EnvironmentName =
+  | 'DELIVER_QUEUE_URL'
+  | 'DELIVER_SLOW_QUEUE_URL'
+  | 'DUE_MARGIN_SECONDS'
   | 'EMAIL_STATUS_PER_MINUTE_PER_ADDRESS'
   | 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'
+  | 'JOBS_QUEUE_URL'
   | 'LOGIN_LINKS_PER_HOUR_PER_EMAIL'
   | 'MAIL_FROM'
+  | 'MAIL_QUEUE_URL'
+  | 'MAIL_RETRY_SCHEDULE'
   | 'PUBLIC_URL'
+  | 'RECONCILE_AFTER_SECONDS'
   | 'SERVICE_NAME'
   | 'TABLE_NAME'
   | 'MASTER_KEY_SECRET_ARN'
   | 'SIGNING_KEY_SECRET_ARN'
   | 'UNVERIFIED_GRACE_DAYS'
+  | 'WEBHOOK_RETRY_SCHEDULE'
   | 'WORKSPACE_CREATION'
   | 'WORKSPACE_CREATION_PER_MINUTE';
 

@@ -115,6 +115,7 @@ export function validateInput(schema: z.ZodType): Middleware {
 const THROTTLED = new Set([
   'ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded', 'TooManyRequestsException', 'ThrottlingError',
   'InternalServerError', 'ServiceUnavailable', 'TransactionInProgressException', 'TimeoutError', 'RequestTimeout',
+  'RequestThrottled',
 ]);
 const CAUSES_FOLLOWED = 5;
 

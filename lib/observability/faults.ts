@@ -1,12 +1,23 @@
 import { MetricUnit, Metrics } from '@aws-lambda-powertools/metrics';
 
-/** The namespace and the metric that the family alarms watch. */
-export const faultsMetric = { namespace: 'CollaborationBackend', name: 'Faults', dimensions: ['service', 'family'] } as const;
+/** The namespace and the metric that the alarms of families and workers watch. */
+export const faultsMetric = {
+  namespace: 'CollaborationBackend', name: 'Faults', dimensions: ['service', 'family'], workerDimensions: ['service', 'worker'],
+} as const;
 
 /** Counts an answer of 500 and above. Written only when it happens, so that a healthy endpoint costs no custom metric. */
 export function countFault(service: string, family: string): void {
+  countFaults(service, 'family', family, 1);
+}
+
+/** Counts what a worker failed to do in one run, if it failed. */
+export function countWorkerFaults(service: string, worker: string, times: number): void {
+  if (times > 0) countFaults(service, 'worker', worker, times);
+}
+
+function countFaults(service: string, dimension: 'family' | 'worker', value: string, times: number): void {
   const metrics = new Metrics({ namespace: faultsMetric.namespace, serviceName: service });
-  metrics.addDimension('family', family);
-  metrics.addMetric(faultsMetric.name, MetricUnit.Count, 1);
+  metrics.addDimension(dimension, value);
+  metrics.addMetric(faultsMetric.name, MetricUnit.Count, times);
   metrics.publishStoredMetrics();
 }

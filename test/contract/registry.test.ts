@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build.ts';
-import { registeredPages } from '../../infra/synthesise.ts';
+import { registeredPages, registeredWorkers } from '../../infra/synthesise.ts';
 import { endpoints } from './contract.ts';
 
 /** Imports a module in a process without an environment; prints what the import read and what it left open. */
@@ -30,7 +30,9 @@ function effectsOfImporting(file: string): { exports: number; noted: string[]; o
   return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '--eval', probe, file], { cwd: projectDir, env: {}, encoding: 'utf8' }));
 }
 
-test.each([['functions/index.ts', endpoints.length], ['functions/pages.ts', registeredPages().length]])('importing the registry %s reads no environment and no clock and opens nothing', (file, exports) => {
+test.each([
+  ['functions/index.ts', endpoints.length], ['functions/pages.ts', registeredPages().length], ['functions/workers/index.ts', registeredWorkers().length],
+])('importing the registry %s reads no environment and no clock and opens nothing', (file, exports) => {
   expect(effectsOfImporting(join(projectDir, file))).toEqual({ exports, noted: [], open: [] });
 });
 

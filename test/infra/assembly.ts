@@ -7,6 +7,8 @@ import { projectDir } from '../../infra/build.ts';
 import { readSettings, type Settings } from '../../infra/settings.ts';
 import { Backend } from '../../infra/stack.ts';
 import type { Routed } from '../../lib/page.ts';
+import type { Worker } from '../../lib/worker.ts';
+import { workers as allWorkers } from './workers.ts';
 
 export interface Resource {
   readonly Type: string;
@@ -24,16 +26,25 @@ export interface Assembly {
   readonly root: Template;
   /** By family (`v2/auth`). What the root hands in as parameters is put in place, so that both kinds read alike. */
   readonly families: ReadonlyMap<string, Template>;
-  /** The root's and the families'. */
+  /** The stack of the workers, read alike; undefined when there are none. */
+  readonly workers: Template | undefined;
+  /** The root's, the families' and the workers'. */
   readonly templates: readonly Template[];
 }
 
+export interface AppOptions {
+  /** Every registered one, and one for each source that has none, unless said otherwise. */
+  readonly workers?: readonly Worker[];
+  readonly outdir?: string;
+}
+
 /** The app of these endpoints. Each function's code is its id, so that a test sees which code a route leads to. */
-export function appOf(endpoints: readonly Routed[], settings: Partial<Settings> = {}, outdir?: string): { app: App; backend: Backend } {
+export function appOf(endpoints: readonly Routed[], settings: Partial<Settings> = {}, { workers = allWorkers, outdir }: AppOptions = {}): { app: App; backend: Backend } {
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8'));
   const app = new App({ context, ...(outdir !== undefined && { outdir }) });
   const backend = new Backend(app, 'CollaborationBackend', {
     endpoints,
+    workers,
     code: (id) => Code.fromInline(id),
     settings: readSettings((name) => (name in settings ? settings[name] : context[name])),
   });
@@ -41,18 +52,20 @@ export function appOf(endpoints: readonly Routed[], settings: Partial<Settings> 
 }
 
 /** The templates of these endpoints, without bundles. */
-export function assemblyOf(endpoints: readonly Routed[], settings: Partial<Settings> = {}): Assembly {
+export function assemblyOf(endpoints: readonly Routed[], settings: Partial<Settings> = {}, options: Omit<AppOptions, 'outdir'> = {}): Assembly {
   const outdir = mkdtempSync(join(tmpdir(), 'assembly-'));
   try {
-    const { app, backend } = appOf(endpoints, settings, outdir);
+    const { app, backend } = appOf(endpoints, settings, { ...options, outdir });
     app.synth();
     const read = (file: string) => JSON.parse(readFileSync(join(outdir, file), 'utf8')) as Template;
     const root = read(backend.templateFile);
-    const families = new Map(backend.families.map(({ family, templateFile, stackResource }) => {
+    const nested = ({ templateFile, stackResource }: { templateFile: string; stackResource: string }) => {
       const parameters = root.Resources[stackResource]?.Properties.Parameters as Record<string, unknown>;
-      return [family, inline(read(templateFile), parameters) as Template];
-    }));
-    return { root, families, templates: [root, ...families.values()] };
+      return inline(read(templateFile), parameters) as Template;
+    };
+    const families = new Map(backend.families.map((family) => [family.family, nested(family)]));
+    const workers = backend.workers && nested(backend.workers);
+    return { root, families, workers, templates: [root, ...families.values(), ...(workers ? [workers] : [])] };
   } finally {
     rmSync(outdir, { recursive: true, force: true });
   }
@@ -73,6 +86,13 @@ export function resources(template: Template, type: string): [id: string, resour
 }
 
 export const functionsOf = (template: Template) => resources(template, 'AWS::Lambda::Function');
+
+/** The function whose code is that of an id. */
+export function functionOf(template: Template, id: string): [logicalId: string, resource: Resource] {
+  const [found, ...more] = functionsOf(template).filter(([, { Properties }]) => Properties.Code.ZipFile === id);
+  if (!found || more.length > 0) throw new Error(`${id}: not exactly one function`);
+  return found;
+}
 
 /** The function that answers a route: route -> integration -> function. */
 export function functionBehind(template: Template, routeKey: string): [id: string, resource: Resource] {
@@ -97,6 +117,11 @@ export function statementsOf(role: Resource): Statement[] {
 /** The role that a function runs under. */
 export function roleOf(template: Template, resource: Resource): Resource {
   return template.Resources[resource.Properties.Role['Fn::GetAtt'][0]]!;
+}
+
+/** `resource action` of every permission. */
+export function pairsOf(statements: readonly { Action: string | string[]; Resource: unknown }[]): string[] {
+  return statements.flatMap(({ Action, Resource: resource }) => list(resource).flatMap((one) => list(Action).map((action) => `${JSON.stringify(one)} ${action}`))).sort();
 }
 
 export const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);

@@ -3,15 +3,20 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Built, buildFunctions, DEFAULT_FUNCTION, entriesOf, projectDir } from '../../infra/build.ts';
-import { synthesise } from '../../infra/synthesise.ts';
+import { registeredWorkers, synthesise } from '../../infra/synthesise.ts';
+import type { Capability } from '../../lib/capability.ts';
 import { endpointId } from '../../lib/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import type { Routed } from '../../lib/page.ts';
+import { workerCapabilities } from '../../lib/sqs/capabilities.ts';
+import { workerId } from '../../lib/worker.ts';
 import { registered } from './endpoints.ts';
 
 const MAX_BYTES = 520_000;
+/** Nobody waits for a worker to start, and some need four clients; that of SES alone has 60 kB which nothing can shake off. */
+const MAX_WORKER_BYTES = 640_000;
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
-const entries = entriesOf(registered);
+const entries = entriesOf(registered, registeredWorkers());
 let built: Built;
 beforeAll(async () => {
   built = await buildFunctions({ entries, outdir: join(folder, 'functions') });
@@ -28,7 +33,11 @@ function bundleOf(id: string) {
 /** The AWS clients in a bundle. */
 const clientsIn = (files: string[]) => [...new Set(files.flatMap((file) => /@aws-sdk\/(client-[a-z0-9-]+)/.exec(file)?.[1] ?? []))].sort();
 
-const uses = (endpoint: Routed, kind: string) => capabilitiesOf(endpoint).some(({ grants }) => grants.some(({ resource }) => resource.startsWith(`${kind}/`)));
+/** The AWS clients that capabilities need. */
+function neededClients(capabilities: readonly Capability<unknown>[]): string[] {
+  const kinds = new Set(capabilities.flatMap(({ grants }) => grants).map(({ resource }) => resource.split('/')[0]));
+  return ['client-dynamodb', ...(kinds.has('secret') ? ['client-secrets-manager'] : []), ...(kinds.has('mail') ? ['client-sesv2'] : []), ...(kinds.has('queue') ? ['client-sqs'] : [])];
+}
 
 describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
   test('contains one file of functions/, its own', () => {
@@ -36,7 +45,7 @@ describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
   });
 
   test('stays small', () => {
-    expect(bundleOf(id).bytes).toBeLessThanOrEqual(MAX_BYTES);
+    expect(bundleOf(id).bytes).toBeLessThanOrEqual(id.startsWith('worker.') ? MAX_WORKER_BYTES : MAX_BYTES);
   });
 
   test('exports its handler and is the only file that is uploaded', () => {
@@ -53,10 +62,20 @@ describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
   });
 });
 
-describe.each(registered.map((endpoint) => [endpoint.path, endpoint] as const))('%s', (path, endpoint) => {
+const declared: [id: string, capabilities: Capability<unknown>[]][] = [
+  ...registered.map((endpoint: Routed) => [endpointId(endpoint.path), capabilitiesOf(endpoint)] as [string, Capability<unknown>[]]),
+  ...registeredWorkers().map((worker) => [workerId(worker.name), workerCapabilities(worker)] as [string, Capability<unknown>[]]),
+];
+
+describe.each(declared)('%s', (id, capabilities) => {
   test('brings no AWS client that it does not use', () => {
-    const allowed = ['client-dynamodb', ...(uses(endpoint, 'secret') ? ['client-secrets-manager'] : []), ...(uses(endpoint, 'mail') ? ['client-sesv2'] : [])];
-    expect(clientsIn(bundleOf(endpointId(path)).files).filter((client) => !allowed.includes(client))).toEqual([]);
+    expect(clientsIn(bundleOf(id).files).filter((client) => !neededClients(capabilities).includes(client))).toEqual([]);
+  });
+});
+
+describe.each(registered.map(({ path }) => endpointId(path)))('%s', (id) => {
+  test('brings nothing of the workers: neither their loop nor the metrics of deliveries', () => {
+    expect(bundleOf(id).files.filter((file) => /^lib\/(sqs\/(lambda|messages|inserts)|worker|observability\/(measures|deliveryMetrics))\.ts$|powertools\/batch/.test(file))).toEqual([]);
   });
 });
 
@@ -65,17 +84,22 @@ describe('the registry', () => {
     expect(new Set(registered.map(({ path }) => path)).size).toBe(registered.length);
   });
 
-  test('is complete: every file below functions/v1 and functions/v2 is bundled', () => {
-    const files = ['v1', 'v2'].flatMap((version) => {
+  test('has no two workers of one name', () => {
+    expect(new Set(registeredWorkers().map(({ name }) => name)).size).toBe(registeredWorkers().length);
+    for (const { name } of registeredWorkers()) expect(name).toMatch(/^[a-z][a-zA-Z]+$/);
+  });
+
+  test('is complete: every file below functions/v1, functions/v2 and functions/workers is bundled', () => {
+    const files = ['v1', 'v2', 'workers'].flatMap((folder) => {
       try {
-        return readdirSync(join(projectDir, 'functions', version), { recursive: true, withFileTypes: true })
+        return readdirSync(join(projectDir, 'functions', folder), { recursive: true, withFileTypes: true })
           .filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(projectDir.length + 1));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
         throw error;
       }
     });
-    expect(files.sort()).toEqual(Object.entries(entries).filter(([id]) => id !== DEFAULT_FUNCTION).map(([, file]) => file).sort());
+    expect(files.filter((file) => file !== 'functions/workers/index.ts').sort()).toEqual(Object.entries(entries).filter(([id]) => id !== DEFAULT_FUNCTION).map(([, file]) => file).sort());
   });
 });
 

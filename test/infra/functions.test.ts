@@ -1,55 +1,16 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { EnvironmentName, ResourceName } from '../../lib/capability.ts';
 import { endpointId, familyOf } from '../../lib/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { routeKey } from '../../lib/page.ts';
-import { type Assembly, assemblyOf, functionBehind, functionsOf, list, resources, roleOf, type Statement, statementsOf } from './assembly.ts';
+import { type Assembly, assemblyOf, functionBehind, functionsOf, list, pairsOf, resources, roleOf, type Statement, statementsOf } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
+import { expectedEnvironment, grantedPairs, identityArn, logPairs } from './expected.ts';
 
 const endpoints = [...registered, greedy];
 let assembly: Assembly;
 beforeAll(() => {
   assembly = assemblyOf(endpoints, { mailFrom: 'no-reply@mail.example.com' });
 });
-
-const tableArn = { 'Fn::GetAtt': ['Table', 'Arn'] };
-const indexArn = (name: string) => ({ 'Fn::Join': ['', [tableArn, `/index/${name}`]] });
-
-const identityArn = (identity: string) => ({
-  'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':ses:', { Ref: 'AWS::Region' }, ':', { Ref: 'AWS::AccountId' }, `:identity/${identity}`]],
-});
-
-/** What each grant and each variable has to come to, written down a second time on purpose. */
-const arns: Record<ResourceName, unknown> = {
-  table: tableArn,
-  'index/gsi1': indexArn('gsi1'),
-  'index/gsi2': indexArn('gsi2'),
-  'index/gsi3': indexArn('gsi3'),
-  'index/gsi4': indexArn('gsi4'),
-  'secret/masterKey': { Ref: 'MasterKey' },
-  'secret/signingKey': { Ref: 'SigningKey' },
-  'mail/identity': identityArn('mail.example.com'),
-};
-const services: Record<string, string> = { table: 'dynamodb', index: 'dynamodb', secret: 'secretsmanager', mail: 'ses' };
-const values: Record<EnvironmentName, unknown> = {
-  EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: '60',
-  EMAIL_STATUS_PER_MINUTE_PER_EMAIL: '10',
-  LOGIN_LINKS_PER_HOUR_PER_EMAIL: '10',
-  MAIL_FROM: 'no-reply@mail.example.com',
-  PUBLIC_URL: { 'Fn::GetAtt': ['Api', 'ApiEndpoint'] },
-  SERVICE_NAME: 'svc',
-  TABLE_NAME: { Ref: 'Table' },
-  MASTER_KEY_SECRET_ARN: { Ref: 'MasterKey' },
-  SIGNING_KEY_SECRET_ARN: { Ref: 'SigningKey' },
-  UNVERIFIED_GRACE_DAYS: '14',
-  WORKSPACE_CREATION: 'closed',
-  WORKSPACE_CREATION_PER_MINUTE: '60',
-};
-
-/** `resource action` of every permission. */
-const pairs = (statements: readonly { Action: string | string[]; Resource: unknown }[]) => statements
-  .flatMap(({ Action, Resource }) => list(Resource).flatMap((resource) => list(Action).map((action) => `${JSON.stringify(resource)} ${action}`)))
-  .sort();
 
 describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('%s', (path, endpoint) => {
   const find = () => {
@@ -65,18 +26,13 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
   });
 
   test('has the environment that its capabilities name, and no other', () => {
-    const names = new Set(capabilitiesOf(endpoint).flatMap(({ env }) => env));
-    expect(find().resource.Properties.Environment.Variables).toEqual(Object.fromEntries([...names].map((name) => [name, values[name]])));
+    expect(find().resource.Properties.Environment.Variables).toEqual(expectedEnvironment(capabilitiesOf(endpoint)));
   });
 
   test('may do what its capabilities are granted and write its log, and nothing else', () => {
     const { template, resource } = find();
-    const granted = capabilitiesOf(endpoint).flatMap(({ grants }) => grants).map(({ resource: name, actions }) => ({
-      Resource: arns[name],
-      Action: actions.map((action) => `${services[name.split('/')[0]!]}:${action}`),
-    }));
-    const log = { Resource: { 'Fn::GetAtt': [resource.Properties.LoggingConfig.LogGroup.Ref, 'Arn'] }, Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] };
-    expect(pairs(statementsOf(roleOf(template, resource)))).toEqual([...new Set(pairs([log, ...granted]))].sort());
+    const expected = [...logPairs(resource.Properties.LoggingConfig.LogGroup.Ref), ...grantedPairs(capabilitiesOf(endpoint))];
+    expect(pairsOf(statementsOf(roleOf(template, resource)))).toEqual([...new Set(expected)].sort());
   });
 
   test('has a role of its own', () => {
@@ -119,11 +75,11 @@ describe('the HTTP API', () => {
     const [, resource] = functionBehind(assembly.root, '$default');
     expect(resource.Properties.Code).toEqual({ ZipFile: 'default' });
     expect(resource.Properties.Environment.Variables).toEqual({ SERVICE_NAME: 'svc' });
-    expect(pairs(statementsOf(roleOf(assembly.root, resource))).every((pair) => / logs:(CreateLogStream|PutLogEvents)$/.test(pair))).toBe(true);
+    expect(pairsOf(statementsOf(roleOf(assembly.root, resource))).every((pair) => / logs:(CreateLogStream|PutLogEvents)$/.test(pair))).toBe(true);
   });
 
   test('calls the functions of a stack, all of them and only those, under one role of that stack', () => {
-    for (const template of assembly.templates) {
+    for (const template of [assembly.root, ...assembly.families.values()]) {
       const integrations = resources(template, 'AWS::ApiGatewayV2::Integration');
       const roles = new Set(integrations.map(([, { Properties }]) => Properties.CredentialsArn['Fn::GetAtt'][0] as string));
       expect(roles.size).toBe(1);

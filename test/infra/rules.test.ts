@@ -19,7 +19,15 @@ describe('permissions', () => {
   test('are written in the roles themselves, without policies that AWS or others maintain', () => {
     expect(roles().length).toBeGreaterThan(endpoints.length);
     for (const [, { Properties }] of roles()) expect(Properties.ManagedPolicyArns).toBeUndefined();
-    expect(all.filter(([, { Type }]) => /^AWS::IAM::(ManagedPolicy|Policy|UserPolicy|RolePolicy)$/.test(Type) || Type === 'AWS::Lambda::Permission')).toEqual([]);
+    expect(all.filter(([, { Type }]) => /^AWS::IAM::(ManagedPolicy|Policy|UserPolicy|RolePolicy)$/.test(Type))).toEqual([]);
+  });
+
+  test('to call functions belong to roles, but for schedules, which have none', () => {
+    const rules = all.filter(([, { Type }]) => Type === 'AWS::Events::Rule').map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
+    const permissions = all.filter(([, { Type }]) => Type === 'AWS::Lambda::Permission').map(([, { Properties }]) => Properties);
+    expect(rules).not.toEqual([]);
+    expect(permissions.map(({ SourceArn }) => SourceArn)).toEqual(rules);
+    for (const permission of permissions) expect(permission).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: 'events.amazonaws.com' });
   });
 
   test('name actions and resources one by one, and never Scan', () => {
@@ -50,19 +58,25 @@ describe('every function', () => {
     }
   });
 
-  test('runs Node 24 on arm64, untraced, and gives up before the gateway does', () => {
+  test('runs Node 24 on arm64, untraced, with as many instances as it needs', () => {
     for (const [, { Properties }] of assembly.templates.flatMap(functionsOf)) {
       expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], Handler: 'index.handler' });
       expect(Properties.TracingConfig).toBeUndefined();
-      expect(Properties.Timeout).toBeLessThan(30);
+      expect(Properties.ReservedConcurrentExecutions).toBeUndefined();
     }
+  });
+
+  test('behind the gateway gives up before the gateway does', () => {
+    for (const [, { Properties }] of [assembly.root, ...assembly.families.values()].flatMap(functionsOf)) expect(Properties.Timeout).toBeLessThan(30);
   });
 });
 
 describe('the templates', () => {
   test('give no resource a physical name, so that the stack can be deployed twice', () => {
     for (const [id, { Type, Properties = {} }] of all) {
-      const names = Object.keys(Properties).filter((key) => /^(FunctionName|RoleName|TableName|LogGroupName|TopicName|AlarmName|DashboardName|Name)$/.test(key));
+      const names = Object.keys(Properties).filter((key) => /^(FunctionName|RoleName|TableName|LogGroupName|TopicName|QueueName|AlarmName|DashboardName|Name)$/.test(key));
+      // A mapping, and the configuration of calls, name somebody else's.
+      if (/^AWS::Lambda::(EventSourceMapping|EventInvokeConfig|Permission)$/.test(Type)) continue;
       // These two have no generated name; theirs contains the stack's and need not be unique.
       const expected = Type === 'AWS::ApiGatewayV2::Api' || Type === 'AWS::Logs::QueryDefinition' ? ['Name'] : [];
       expect([id, names]).toEqual([id, expected]);
@@ -111,7 +125,7 @@ describe('cdk-nag (AWS Solutions)', () => {
 
 describe('resources', () => {
   test('that hold state keep the logical ids under which they were first deployed, and outlive the stack', () => {
-    const stateful = all.filter(([, { Type }]) => /^AWS::(DynamoDB|SecretsManager|S3|SQS|KMS|RDS)::/.test(Type));
+    const stateful = all.filter(([, { Type }]) => /^AWS::(DynamoDB|SecretsManager|S3|KMS|RDS)::/.test(Type));
     expect(stateful.map(([id, { Type, DeletionPolicy, UpdateReplacePolicy }]) => [id, Type, DeletionPolicy, UpdateReplacePolicy])).toEqual([
       ['Table', 'AWS::DynamoDB::Table', 'Retain', 'Retain'],
       ['MasterKey', 'AWS::SecretsManager::Secret', 'Retain', 'Retain'],
@@ -119,6 +133,14 @@ describe('resources', () => {
     ]);
     // A new API would have a new address.
     expect(resources(assembly.root, 'AWS::ApiGatewayV2::Api').map(([id]) => id)).toEqual(['Api']);
+  });
+
+  test('that only carry what the table knows keep their logical ids too, and go with the stack', () => {
+    const carriers = all.filter(([, { Type }]) => Type === 'AWS::SQS::Queue');
+    expect(carriers.map(([id]) => id)).toEqual([
+      'DeliverDeadLetters', 'DeliverQueue', 'DeliverSlowDeadLetters', 'DeliverSlowQueue', 'MailDeadLetters', 'MailQueue', 'JobsDeadLetters', 'JobsQueue', 'StreamDeadLetters',
+    ]);
+    for (const [, { DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }] of carriers) expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['Delete', 'Delete']);
   });
 
   test('of the root have the outputs that the operator needs', () => {

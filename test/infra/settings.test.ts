@@ -20,6 +20,10 @@ describe('the settings', () => {
       emailStatusPerMinutePerAddress: 60,
       emailStatusPerMinutePerEmail: 10,
       loginLinksPerHourPerEmail: 10,
+      webhookRetrySchedule: '0,5,300,1800,7200,18000,36000,36000',
+      mailRetrySchedule: '0,60,300,1800,7200,21600',
+      dueMarginSeconds: 300,
+      reconcileAfterSeconds: 180,
     });
   });
 
@@ -43,8 +47,21 @@ describe('the settings', () => {
     ['emailStatusPerMinutePerAddress', 0],
     ['emailStatusPerMinutePerEmail', 'many'],
     ['loginLinksPerHourPerEmail', 0],
+    ['webhookRetrySchedule', 0],
+    ['webhookRetrySchedule', '0, 5'],
+    ['webhookRetrySchedule', '0,5,'],
+    ['webhookRetrySchedule', '-1'],
+    ['webhookRetrySchedule', '604800,604801'],
+    ['webhookRetrySchedule', Array(21).fill(0).join()],
+    ['mailRetrySchedule', ''],
+    ['dueMarginSeconds', 59],
+    ['reconcileAfterSeconds', 3_601],
   ])('refuse %s = %j, naming the setting and the value', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(new RegExp(`^  ${name}: must be .*, but is ${JSON.stringify(value)}$`, 'm'));
+  });
+
+  test('take a schedule of one attempt, and one of 14 days', () => {
+    expect(read({ webhookRetrySchedule: '0', mailRetrySchedule: '604800,604800' })).toMatchObject({ webhookRetrySchedule: '0', mailRetrySchedule: '604800,604800' });
   });
 
   test('name every setting that is wrong', () => {

@@ -51,7 +51,7 @@ const rules: readonly Rule[] = [
   {
     says: 'the environment is read in one place per function, and passed on',
     in: /^(functions|lib)\//,
-    except: /^(lib\/http\/(lambda|page)|functions\/default)\.ts$/,
+    except: /^(lib\/http\/(lambda|page)|lib\/sqs\/lambda|functions\/default)\.ts$/,
     broken: matching(/process\.env\b/),
     bad: { file: 'lib/data/bad.ts', text: 'const table = process.env.TABLE_NAME;', at: [1] },
   },
@@ -76,7 +76,7 @@ const rules: readonly Rule[] = [
   {
     says: 'no function imports another one, or the registry: it would carry them in its bundle',
     in: /^(functions|lib)\//,
-    except: /^functions\/(index|pages)\.ts$/,
+    except: /^functions\/(index|pages|workers\/index)\.ts$/,
     broken: importing((module) => module.startsWith('functions/')),
     bad: { file: 'functions/v2/users/bad.ts', text: "import { endpoint } from './add.ts';\nimport * as registry from '../../index.ts';", at: [1, 2] },
   },
@@ -88,8 +88,8 @@ const rules: readonly Rule[] = [
     bad: { file: 'lib/http/middlewares.ts', text: "import type { MiddlewareObj } from '@middy/core';\nimport middy from '@middy/core';", at: [2] },
   },
   {
-    says: 'the file of an endpoint has at most 100 lines',
-    in: /^functions\/v\d+\//,
+    says: 'the file of an endpoint or a worker has at most 100 lines',
+    in: /^functions\/(v\d+|workers)\//,
     broken: ({ text }) => (text.trimEnd().split('\n').length > 100 ? [101] : []),
     bad: { file: 'functions/v2/users/bad.ts', text: 'x\n'.repeat(101), at: [101] },
   },

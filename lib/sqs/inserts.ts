@@ -1,0 +1,30 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { Uses } from '../capability.ts';
+import type { FromInserts, Inserted, WorkerCall, WorkerRun } from '../worker.ts';
+import { type Performed, withinTime } from './performed.ts';
+
+/**
+ * Runs a worker for a batch of stream records and answers which failed. Lambda goes on from the first of these, so that those
+ * after it come again too; when `run` throws, so does this, and Lambda splits the batch.
+ */
+export async function handleInserts<U extends Uses>(run: WorkerRun<FromInserts, U>, { Records }: DynamoDBStreamEvent, call: WorkerCall<U>): Promise<Performed> {
+  const failed = await withinTime(run({ ...call, records: Records.map(toInserted) }), call.deadline);
+  for (const recordId of failed) call.log.error('failure', { recordId });
+  return {
+    answer: { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) },
+    counts: { records: Records.length, failed: failed.length },
+    faults: failed.length,
+  };
+}
+
+function toInserted({ dynamodb = {} }: DynamoDBRecord): Inserted {
+  const item = unmarshall(dynamodb.NewImage as Record<string, AttributeValue>);
+  return {
+    id: dynamodb.SequenceNumber!,
+    key: { PK: String(item.PK), SK: String(item.SK) },
+    item,
+    createdAt: (dynamodb.ApproximateCreationDateTime ?? 0) * 1000,
+  };
+}

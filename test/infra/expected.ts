@@ -1,0 +1,66 @@
+import type { Capability, EnvironmentName, ResourceName } from '../../lib/capability.ts';
+import { pairsOf } from './assembly.ts';
+
+const tableArn = { 'Fn::GetAtt': ['Table', 'Arn'] };
+const indexArn = (name: string) => ({ 'Fn::Join': ['', [tableArn, `/index/${name}`]] });
+
+export const identityArn = (identity: string) => ({
+  'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':ses:', { Ref: 'AWS::Region' }, ':', { Ref: 'AWS::AccountId' }, `:identity/${identity}`]],
+});
+
+/** What each grant and each variable has to come to, written down a second time on purpose. */
+const arns: Record<ResourceName, unknown> = {
+  table: tableArn,
+  'index/gsi1': indexArn('gsi1'),
+  'index/gsi2': indexArn('gsi2'),
+  'index/gsi3': indexArn('gsi3'),
+  'index/gsi4': indexArn('gsi4'),
+  'queue/deliver': { 'Fn::GetAtt': ['DeliverQueue', 'Arn'] },
+  'queue/deliverSlow': { 'Fn::GetAtt': ['DeliverSlowQueue', 'Arn'] },
+  'queue/jobs': { 'Fn::GetAtt': ['JobsQueue', 'Arn'] },
+  'queue/mail': { 'Fn::GetAtt': ['MailQueue', 'Arn'] },
+  'secret/masterKey': { Ref: 'MasterKey' },
+  'secret/signingKey': { Ref: 'SigningKey' },
+  'mail/identity': identityArn('mail.example.com'),
+};
+const services: Record<string, string> = { table: 'dynamodb', index: 'dynamodb', queue: 'sqs', secret: 'secretsmanager', mail: 'ses' };
+const values: Record<EnvironmentName, unknown> = {
+  DELIVER_QUEUE_URL: { Ref: 'DeliverQueue' },
+  DELIVER_SLOW_QUEUE_URL: { Ref: 'DeliverSlowQueue' },
+  DUE_MARGIN_SECONDS: '300',
+  EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: '60',
+  EMAIL_STATUS_PER_MINUTE_PER_EMAIL: '10',
+  JOBS_QUEUE_URL: { Ref: 'JobsQueue' },
+  LOGIN_LINKS_PER_HOUR_PER_EMAIL: '10',
+  MAIL_FROM: 'no-reply@mail.example.com',
+  MAIL_QUEUE_URL: { Ref: 'MailQueue' },
+  MAIL_RETRY_SCHEDULE: '0,60,300,1800,7200,21600',
+  RECONCILE_AFTER_SECONDS: '180',
+  PUBLIC_URL: { 'Fn::GetAtt': ['Api', 'ApiEndpoint'] },
+  SERVICE_NAME: 'svc',
+  TABLE_NAME: { Ref: 'Table' },
+  MASTER_KEY_SECRET_ARN: { Ref: 'MasterKey' },
+  SIGNING_KEY_SECRET_ARN: { Ref: 'SigningKey' },
+  UNVERIFIED_GRACE_DAYS: '14',
+  WEBHOOK_RETRY_SCHEDULE: '0,5,300,1800,7200,18000,36000,36000',
+  WORKSPACE_CREATION: 'closed',
+  WORKSPACE_CREATION_PER_MINUTE: '60',
+};
+
+/** What the capabilities of a function allow, as `pairsOf` gives it. */
+export function grantedPairs(capabilities: readonly Capability<unknown>[]): string[] {
+  return pairsOf(capabilities.flatMap(({ grants }) => grants).map(({ resource, actions }) => ({
+    Resource: arns[resource],
+    Action: actions.map((action) => `${services[resource.split('/')[0]!]}:${action}`),
+  })));
+}
+
+/** The environment that the capabilities of a function name. */
+export function expectedEnvironment(capabilities: readonly Capability<unknown>[]): Record<string, unknown> {
+  return Object.fromEntries(capabilities.flatMap(({ env }) => env).map((name) => [name, values[name]]));
+}
+
+/** What a function may do to its log. */
+export function logPairs(logGroup: string): string[] {
+  return pairsOf([{ Resource: { 'Fn::GetAtt': [logGroup, 'Arn'] }, Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] }]);
+}

@@ -1,0 +1,26 @@
+import * as z from 'zod';
+import { registeredWorkers } from '../../infra/synthesise.ts';
+import type { Capability } from '../../lib/capability.ts';
+import { type QueueName, queues, sendTo } from '../../lib/queues.ts';
+import { defineWorker, type Source, type Worker } from '../../lib/worker.ts';
+
+const events: Capability<undefined> = { grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }], env: ['TABLE_NAME', 'WEBHOOK_RETRY_SCHEDULE'], open: () => undefined };
+
+function fake(name: string, on: Source, more: Partial<Worker> = {}): Worker {
+  return defineWorker({ name, summary: `Does what ${name} does`, on, uses: { events, next: sendTo.jobs }, impact: `${name} does not happen`, timeoutSeconds: 30, ...more }, async () => []);
+}
+
+/** One worker for every source there is. */
+export const fakeWorkers: readonly Worker[] = [
+  ...(Object.keys(queues) as QueueName[]).map((name, index) => fake(`consume${name.charAt(0).toUpperCase()}${name.slice(1)}`, { queue: name, message: z.object({}) }, { timeoutSeconds: 30 + index })),
+  fake('followThings', { inserts: ['Thing', 'OtherThing'] }, { memoryMb: 1024, timeoutSeconds: 60 }),
+  fake('tickOften', { every: 'minute' }),
+];
+
+const sourceOf = ({ on }: Worker) => ('queue' in on ? on.queue : 'inserts' in on ? 'inserts' : on.every);
+
+/** The registered workers, and a fake one for every source that has none. */
+export const workers: readonly Worker[] = [
+  ...registeredWorkers(),
+  ...fakeWorkers.filter((candidate) => !registeredWorkers().some((worker) => sourceOf(worker) === sourceOf(candidate))),
+];
