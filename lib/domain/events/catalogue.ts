@@ -32,6 +32,13 @@ export type TriggerType = (typeof triggerTypes)[number];
 export const eventTypes = [...triggerTypes, ...workflow, ...operational] as const;
 export type EventType = (typeof eventTypes)[number];
 
+const operationalTypes: ReadonlySet<string> = new Set(operational);
+
+/** Whether an event tells of deliveries themselves. */
+export function isOperational(event: string): boolean {
+  return operationalTypes.has(event);
+}
+
 /** Which event types are on: a flat map. */
 export type Triggers = Readonly<Partial<Record<TriggerType, boolean>>>;
 

@@ -1,8 +1,20 @@
 import type { Visibility } from '../content/visibility.ts';
+import type { EventType } from './catalogue.ts';
 
 /** What an event is about: the `source` of advanced payloads and the `notificationSource` of basic ones (facts B6, B7). */
 export const eventSources = ['comment', 'huddle', 'crdt', 'recorder', 'notification', 'workflow', 'operational'] as const;
 export type EventSource = (typeof eventSources)[number];
+
+/** Where an event type belongs. */
+export function sourceOf(event: EventType): EventSource {
+  const [group = ''] = event.split('.');
+  if (group === 'comment_annotation') return 'comment';
+  if (group === 'huddle' || group === 'crdt' || group === 'recorder' || group === 'comment') return group;
+  return group === 'message' || group === 'endpoint' ? 'operational' : 'workflow';
+}
+
+/** What a payload takes at most as JSON (design 4). */
+export const LARGEST_PAYLOAD_BYTES = 256 * 1024;
 
 /** What an event says, as it is stored; what each receiver gets of it is made at the time of delivery. */
 export interface EventPayload {

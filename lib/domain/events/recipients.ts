@@ -9,7 +9,7 @@ export const notificationChannels = ['inbox', 'email', 'slack'] as const;
 export type NotificationChannel = (typeof notificationChannels)[number];
 
 /** A user's levels by channel; what was never set is `ALL`. */
-export type NotificationLevels = Readonly<Partial<Record<NotificationChannel, NotificationLevel>>>;
+export type NotificationLevels = { readonly [C in NotificationChannel]?: NotificationLevel | undefined };
 
 /** The levels of a user for one document: its own, else those for the organization, else `ALL`. Channel by channel. */
 export function levelsFor(organization: NotificationLevels | undefined, document: NotificationLevels | undefined): Record<NotificationChannel, NotificationLevel> {

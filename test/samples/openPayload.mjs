@@ -1,0 +1,8 @@
+import { createDecipheriv, privateDecrypt } from 'node:crypto';
+
+/** What is in an encrypted body, `{ encryptedData, encryptedKey, iv }`. `privateKey` is yours, as PEM. */
+export function openPayload({ encryptedData, encryptedKey, iv }, privateKey) {
+  const key = privateDecrypt({ key: privateKey, oaepHash: 'sha256' }, Buffer.from(encryptedKey, 'base64'));
+  const decipher = createDecipheriv('aes-256-cbc', key, Buffer.from(iv, 'base64'));
+  return JSON.parse(decipher.update(encryptedData, 'base64', 'utf8') + decipher.final('utf8'));
+}

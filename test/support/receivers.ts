@@ -1,0 +1,53 @@
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+
+/** Something on this machine that webhooks are sent to. */
+export interface Receiver {
+  /** Of the form `http://127.0.0.1:<port>`. */
+  readonly url: string;
+  readonly port: number;
+  /** How many connections were made to it. */
+  readonly connections: () => number;
+  readonly stop: () => Promise<void>;
+}
+
+/** A receiver that does with each connection what it is told, HTTP or not. */
+export function startTcp(talk: (socket: Socket) => void, host = '127.0.0.1'): Promise<Receiver> {
+  return started(createServer({ allowHalfOpen: true }, (socket) => {
+    // Whoever sends drops the connection when it has had enough.
+    socket.on('error', () => socket.destroy());
+    talk(socket);
+  }), host);
+}
+
+/** A receiver that speaks HTTP. */
+export function startHttp(listener: RequestListener, host = '127.0.0.1'): Promise<Receiver> {
+  return started(createHttpServer(listener), host);
+}
+
+/** A receiver behind TLS that answers every piece of what it reads with 200. */
+export function startTls(options: TlsOptions): Promise<Receiver> {
+  const server = createTlsServer(options, (socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
+  });
+  return started(server.on('tlsClientError', () => undefined), '127.0.0.1');
+}
+
+async function started(server: Server, host: string): Promise<Receiver> {
+  const open = new Set<Socket>();
+  let connections = 0;
+  server.on('connection', (socket: Socket) => {
+    connections++;
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const { port } = server.address() as AddressInfo;
+  const stop = () => new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    for (const socket of open) socket.destroy();
+  });
+  return { url: `http://127.0.0.1:${port}`, port, connections: () => connections, stop };
+}
