@@ -16,6 +16,6 @@ export function distinctBy<T>(values: readonly T[], key: (value: T) => string): 
 }
 
 /** The distinct ids of a list, in the order of their first mention. */
-export function distinct(ids: readonly string[]): string[] {
+export function distinct<T extends string>(ids: readonly T[]): T[] {
   return [...new Set(ids)];
 }

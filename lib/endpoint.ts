@@ -11,6 +11,8 @@ export interface ApiKeyCaller {
   readonly level: 'apiKey';
   readonly tenant: string;
   readonly workspaceId: string;
+  /** The SHA-256 of the auth token that came in the headers. */
+  readonly tokenHash: Uint8Array;
   /** What the operator does not offer to this API key. */
   readonly withheld: readonly Feature[];
   /** Seals this tenant's page tokens; 32 bytes. */
@@ -51,6 +53,11 @@ export interface Call<Input, U extends Uses, A extends AuthLevel> {
   readonly now: number;
   /** A new identifier, `<prefix>_` and 27 base-62 characters that sort by time. */
   newId(prefix: string): string;
+  /**
+   * The same, but one that a repetition under the same Idempotency-Key gives again, for things of which a second one must not come
+   * from a call that was cut off: `number` says which of the call's ids it is.
+   */
+  repeatableId(prefix: string, number: number): string;
   /** The address that the connection came from, as the gateway saw it. */
   readonly sourceIp: string;
   readonly log: Log;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const LENGTH = 27;
@@ -7,7 +7,7 @@ const EPOCH_SECONDS = 1_400_000_000;
 
 /**
  * A KSUID: 4 bytes of time (seconds) and 16 random bytes, written as 27 base-62 characters that sort by time.
- * Takes the time in epoch milliseconds and, for tests, the random bytes.
+ * Takes the time in epoch milliseconds and the random bytes, or bytes that take their place.
  */
 export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string {
   const bytes = Buffer.alloc(20);
@@ -25,4 +25,9 @@ export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string
 /** An identifier of one kind of thing: `ep_` and 27 characters. */
 export function newId(prefix: string, now: number): string {
   return `${prefix}_${ksuid(now)}`;
+}
+
+/** An identifier that follows from the time and from what it is of: for the same ones it is the same. */
+export function derivedId(prefix: string, now: number, of: readonly (string | number)[]): string {
+  return `${prefix}_${ksuid(now, createHash('sha256').update(JSON.stringify(of)).digest().subarray(0, 16))}`;
 }

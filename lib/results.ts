@@ -7,6 +7,10 @@ export const ItemResult = z.object({ success: z.boolean(), id: z.string(), messa
 /** A list call's answer by id: one entry per distinct id. */
 export const ItemResults = z.object({ data: z.record(z.string(), ItemResult) });
 
+/** The same where the answer names the item by its key alone. */
+export const ItemOutcome = z.object({ success: z.boolean(), message: z.string() });
+export type ItemOutcome = z.output<typeof ItemOutcome>;
+
 /** Results beside their ids, joined to the answer's map. */
 export function byId<R>(ids: readonly string[], results: readonly R[]): Record<string, R> {
   return dict(ids.map((id, index) => [id, results[index] as R] as const));

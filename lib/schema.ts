@@ -50,11 +50,17 @@ export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
   return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most));
 }
 
+const jsonLimits = [
+  z.refine<unknown>((value) => depthAtMost(value, limits.objectDepth), { error: `must be nested at most ${limits.objectDepth} levels deep` }),
+  z.refine<unknown>((value) => !isLongerThan(JSON.stringify(value), limits.objectBytes), { error: `must be at most ${limits.objectBytes} bytes as JSON` }),
+] as const;
+
 /** A JSON object of the caller's: at most 64 KB and 32 levels. It is kept as it came, `__proto__` keys included. */
-export const OpenObject = z.custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), { error: 'must be an object' }).check(
-  z.refine((value) => depthAtMost(value, limits.objectDepth), { error: `must be nested at most ${limits.objectDepth} levels deep` }),
-  z.refine((value) => !isLongerThan(JSON.stringify(value), limits.objectBytes), { error: `must be at most ${limits.objectBytes} bytes as JSON` }),
-).meta({ type: 'object' });
+export const OpenObject = z.custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), { error: 'must be an object' })
+  .check(...jsonLimits).meta({ type: 'object' });
+
+/** Any JSON value of the caller's: at most 64 KB and 32 levels, kept as it came. */
+export const JsonValue = z.custom<unknown>((value) => value !== undefined).check(...jsonLimits);
 
 const knownKeys = new WeakMap<z.ZodType, z.ZodObject>();
 
@@ -77,6 +83,19 @@ export function withOpenKeys<S extends z.ZodRawShape>(shape: S) {
     }
     const open = dict(Object.entries(raw).filter(([key]) => !Object.hasOwn(shape, key)));
     return { ...parsed.data, open };
+  });
+  knownKeys.set(schema, known);
+  return schema;
+}
+
+/**
+ * A JSON object of the caller's whose documented fields are checked, and which comes out as it came in: at most 64 KB, and
+ * `__proto__` keys included.
+ */
+export function keptObject<S extends z.ZodObject>(known: S): z.ZodType<Readonly<Record<string, unknown>>> {
+  const schema = OpenObject.check(({ value, issues }) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+    for (const issue of known.safeParse(value, { reportInput: true }).error?.issues ?? []) issues.push({ ...issue, input: issue.input } as never);
   });
   knownKeys.set(schema, known);
   return schema;

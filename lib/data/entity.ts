@@ -14,6 +14,12 @@ export type Scope = 'tenant' | 'workspace' | 'service';
 const scopePart = { tenant: 'T', workspace: 'W', service: 'S' } as const;
 
 type Parts = readonly string[];
+
+/** The name of a partition of an index: of the parts that the index's `pk` gives for entities of that scope. */
+export function indexPartition(scope: Scope, parts: Parts): string {
+  return joinKey([scopePart[scope], ...parts]);
+}
+
 type IndexKeys<T> = Partial<Record<IndexName, { pk: (value: T) => Parts | undefined; sk: (value: T) => Parts; readonly holds: string }>>;
 
 export interface EntityDefinition<S extends z.ZodObject, P, K> {

@@ -1,18 +1,38 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { isLongerThan } from '../bytes.ts';
+import type { Capability } from '../capability.ts';
+import { instantKey } from '../domain/content/times.ts';
+import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../domain/events/payload.ts';
 import { ApiError } from '../errors.ts';
-import type { EventPayload } from '../domain/events/payload.ts';
-import { defineEntity } from './entity.ts';
-import { insert, type WriteOp } from './table.ts';
+import { defineEntity, indexPartition, type Key, type Stored } from './entity.ts';
+import { tenantOf } from './keys.ts';
+import { insert, openTable, replace, type Table, wanted, type WriteOp } from './table.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
-const LARGEST_PAYLOAD_BYTES = 256 * 1024;
 /** Pending events are spread over this many index partitions, so that no tenant's burst can throttle the table's writes. */
-const SHARDS = 16;
+export const eventShards = 16;
 
-const day = (at: number) => new Date(at).toISOString().slice(0, 10);
-const instant = (at: number) => new Date(at).toISOString();
+const day = (at: number) => instantKey(at).slice(0, 10);
+
+const Schema = z.object({
+  eventId: z.string(),
+  event: z.string(),
+  /** Under the customer's ids. */
+  organizationId: z.string().optional(),
+  documentId: z.string().optional(),
+  channels: z.array(z.string()).optional(),
+  createdAt: z.number(),
+  shard: z.number(),
+  /** When all deliveries of it had been made and their messages sent, epoch ms. */
+  fannedOutAt: z.number().optional(),
+});
+
+/** An event with its tenant, which is a part of its key. */
+export type StoredEvent = Stored<z.output<typeof Schema>> & { readonly tenant: string };
+
+/** An event with what it says. */
+export type EventToDeliver = StoredEvent & { readonly payload: EventPayload };
 
 /** That something happened: the outbox. It is pending, and in gsi3, until deliveries have been made of it. */
 export const EventEntity = defineEntity({
@@ -21,23 +41,32 @@ export const EventEntity = defineEntity({
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose: 'An event, written in the transaction of the change that caused it',
-  schema: z.object({
-    eventId: z.string(),
-    event: z.string(),
-    organizationId: z.string().optional(),
-    documentId: z.string().optional(),
-    channels: z.array(z.string()).optional(),
-    createdAt: z.number(),
-    shard: z.number(),
-  }),
+  schema: Schema,
   pk: (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId],
   sk: (_key: unknown) => ['META'],
   indexes: {
-    gsi3: { holds: 'events not yet fanned out, by shard and time', pk: ({ shard }) => ['PENDING', String(shard)], sk: ({ createdAt, eventId }) => [instant(createdAt), eventId] },
-    gsi4: { holds: 'events of a tenant, by day, shard and time', pk: ({ tenant, createdAt, shard }) => [tenant, 'EVENTS', day(createdAt), String(shard)], sk: ({ createdAt, eventId }) => [instant(createdAt), eventId] },
+    gsi3: {
+      holds: 'events not yet fanned out, by shard and time',
+      pk: ({ shard, fannedOutAt }) => (fannedOutAt === undefined ? pendingEvents(shard) : undefined),
+      sk: ({ createdAt, eventId }) => [instantKey(createdAt), eventId],
+    },
+    gsi4: {
+      holds: 'events of a tenant, by day, shard and time',
+      pk: ({ tenant, createdAt, shard }) => eventsOfDay(tenant, day(createdAt), shard),
+      sk: ({ createdAt, eventId }) => [instantKey(createdAt), eventId],
+    },
   },
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
+
+/** The index partition of a tenant's events of one day (`2026-11-20`, UTC) in one shard. */
+export function eventsOfDay(tenant: string, date: string, shard: number): string[] {
+  return [tenant, 'EVENTS', date, String(shard)];
+}
+
+function pendingEvents(shard: number): string[] {
+  return ['PENDING', String(shard)];
+}
 
 /** What an event says, apart from the event itself so that marking that one as fanned out stays cheap. */
 export const EventPayloadEntity = defineEntity({
@@ -73,14 +102,72 @@ export interface NewEvent {
  * The operations that write an event; they go into the transaction of the change that caused it, so that neither can be
  * stored without the other. INVALID_ARGUMENT when the payload is larger than 256 KB.
  */
-export function emit(tenant: string, { payload, cause, channels, ...event }: NewEvent, now: number): WriteOp[] {
+export function emit(tenant: string, event: NewEvent, now: number): WriteOp[] {
+  return recordEvent(tenant, event, now).ops;
+}
+
+/**
+ * The same, with the event itself; `fannedOut` for one of which all deliveries are written beside it, `eventId` for one whose id the
+ * caller has chosen.
+ */
+export function recordEvent(tenant: string, { payload, cause, channels, ...event }: NewEvent, now: number, { fannedOut = false, eventId: chosen }: { fannedOut?: boolean; eventId?: string | undefined } = {}): { event: z.output<typeof Schema>; ops: WriteOp[] } {
   const text = JSON.stringify(payload);
   if (isLongerThan(text, LARGEST_PAYLOAD_BYTES)) throw new ApiError('INVALID_ARGUMENT', `The payload of ${event.event} is larger than ${LARGEST_PAYLOAD_BYTES} bytes`);
   const digest = createHash('sha256').update(JSON.stringify([tenant, cause.type, cause.id, cause.revision, event.event])).digest();
-  const eventId = `msg_${digest.toString('base64url').replace(/[-_]/g, '0').slice(0, 27)}`;
-  const shard = (digest.at(-1) ?? 0) % SHARDS;
-  return [
-    insert(EventEntity, { tenant, eventId, ...event, channels: channels && [...channels], createdAt: now, shard }),
-    insert(EventPayloadEntity, { tenant, eventId, payload: text, createdAt: now }),
-  ];
+  const eventId = chosen ?? `msg_${digest.toString('base64url').replace(/[-_]/g, '0').slice(0, 27)}`;
+  const shard = (digest.at(-1) ?? 0) % eventShards;
+  const stored = { eventId, ...event, channels: channels && [...channels], createdAt: now, shard, ...(fannedOut && { fannedOutAt: now }) };
+  return { event: stored, ops: [insert(EventEntity, { tenant, ...stored }), insert(EventPayloadEntity, { tenant, eventId, payload: text, createdAt: now })] };
 }
+
+/** The event of an item as the stream brings it; undefined when its time is over, or when deliveries were made of it as it was written. */
+export function insertedEvent(item: Record<string, unknown>, now: number): StoredEvent | undefined {
+  const event = EventEntity.fromItem(item, now);
+  return event && event.fannedOutAt === undefined ? { ...event, tenant: tenantOf(item as unknown as Key) } : undefined;
+}
+
+/** The outbox as those see it who empty it. */
+export class EventStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Those of the events that are still in the outbox, with what they say. One BatchGet per 50, in parallel. */
+  async toDeliver(events: readonly { tenant: string; eventId: string }[]): Promise<EventToDeliver[]> {
+    const found = await this.#table.getEach(...events.flatMap((event) => [wanted(EventEntity, event), wanted(EventPayloadEntity, event)] as const));
+    return events.flatMap(({ tenant }, index) => {
+      const [event, text] = [found[2 * index], found[2 * index + 1]] as [Stored<z.output<typeof Schema>> | undefined, { payload: string } | undefined];
+      return event && text && event.fannedOutAt === undefined ? [{ ...event, tenant, payload: JSON.parse(text.payload) as EventPayload }] : [];
+    });
+  }
+
+  /** Takes an event out of the outbox: all deliveries of it are made. Once more changes nothing. */
+  async fannedOut(event: StoredEvent, now: number): Promise<void> {
+    await this.#table.write([replace(EventEntity, { ...event, fannedOutAt: now }, event._r)]);
+  }
+
+  /** Events of a shard that were written before a time (epoch ms) and are still in the outbox, oldest first. */
+  async pending(shard: number, before: number, options: { limit: number; after?: string | undefined }): Promise<{ events: StoredEvent[]; next: string | undefined }> {
+    const between = [instantKey(0), instantKey(before)] as const;
+    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', pendingEvents(shard)), { ...options, between });
+    const found = await this.#table.getByKeys(EventEntity, keys);
+    const events = found.flatMap((event, index) => (event && event.fannedOutAt === undefined ? [{ ...event, tenant: tenantOf(keys[index]!) }] : []));
+    return { events, next };
+  }
+}
+
+/** Take events out of the outbox. */
+export const emptyOutbox: Capability<Pick<EventStore, 'toDeliver' | 'fannedOut'>> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new EventStore(openTable(env)),
+};
+
+/** Find what was left in the outbox. */
+export const findPendingEvents: Capability<Pick<EventStore, 'pending'>> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem'] }, { resource: 'index/gsi3', actions: ['Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new EventStore(openTable(env)),
+};

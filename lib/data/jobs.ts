@@ -1,7 +1,9 @@
 import * as z from 'zod';
+import type { Capability } from '../capability.ts';
 import { instantKey } from '../domain/content/times.ts';
-import { defineEntity } from './entity.ts';
-import { insert, remove, type WriteOp } from './table.ts';
+import { defineEntity, indexPartition, type Stored } from './entity.ts';
+import { tenantOf } from './keys.ts';
+import { insert, openTable, remove, replace, type Table, type WriteOp } from './table.ts';
 
 /** Work that goes on after the answer; each kind has a function in the worker that runs jobs. */
 export const jobKinds = ['removeRecords', 'recoverDeliveries'] as const;
@@ -19,6 +21,8 @@ const Schema = z.object({
   progress: z.string().optional(),
   /** When the sweeper looks after it, epoch ms. */
   dueAt: z.number(),
+  /** Until when it is in somebody's hands, epoch ms. */
+  leaseUntil: z.number().optional(),
   shard: z.number(),
   createdAt: z.number(),
 });
@@ -35,10 +39,14 @@ export const JobEntity = defineEntity({
   pk: (of: { tenant: string; jobId: string }) => [of.tenant, 'JOB', of.jobId],
   sk: (_key: unknown) => ['JOB'],
   indexes: {
-    gsi3: { holds: 'jobs, by shard and the time they are due', pk: ({ shard }) => ['JOBS', String(shard)], sk: ({ tenant, dueAt, jobId }) => [instantKey(dueAt), tenant, jobId] },
+    gsi3: { holds: 'jobs, by shard and the time they are due', pk: ({ shard }) => dueJobs(shard), sk: ({ tenant, dueAt, jobId }) => [instantKey(dueAt), tenant, jobId] },
   },
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
+
+function dueJobs(shard: number): string[] {
+  return ['JOBS', String(shard)];
+}
 
 /** Shards of the jobs that are due. */
 export const jobShards = SHARDS;
@@ -53,3 +61,82 @@ export function beginJob(tenant: string, job: { jobId: string; kind: JobKind; da
 export function endJob(tenant: string, jobId: string): WriteOp {
   return remove(JobEntity, { tenant, jobId });
 }
+
+/** A job with its tenant, which is a part of its key. */
+export type StoredJob = Stored<Job> & { readonly tenant: string };
+
+/** Which job: what a message about it says. */
+export const JobMessage = z.object({ tenant: z.string(), jobId: z.string() });
+export type JobMessage = z.output<typeof JobMessage>;
+
+/** Jobs as those see them who begin them, and who do the work. */
+export class JobStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Begins a job that is to be there once: `exists` when it is. */
+  async begin(tenant: string, job: Parameters<typeof beginJob>[1], now: number): Promise<'done' | 'exists'> {
+    return (await this.#table.write([beginJob(tenant, job, now)])) === 'done' ? 'done' : 'exists';
+  }
+
+  async get({ tenant, jobId }: JobMessage): Promise<StoredJob | undefined> {
+    const job = await this.#table.get(JobEntity, { tenant, jobId });
+    return job && { ...job, tenant };
+  }
+
+  /** Writes what changes of a job over the revision that was read, and gives it as it is then; `lost` when somebody else wrote. */
+  async change(job: StoredJob, changes: { readonly progress?: object; readonly dueAt: number; readonly leaseUntil: number | undefined }): Promise<StoredJob | 'lost'> {
+    const { progress, ...times } = changes;
+    const next = { ...job, ...times, ...(progress && { progress: JSON.stringify(progress) }) };
+    const outcome = await this.#table.write([replace(JobEntity, next, job._r)]);
+    return outcome === 'done' ? { ...next, _r: job._r + 1 } : 'lost';
+  }
+
+  async end({ tenant, jobId }: JobMessage): Promise<void> {
+    await this.#table.write([endJob(tenant, jobId)]);
+  }
+}
+
+/** Begin jobs, and see whether they are there. */
+export const beginJobs: Capability<Pick<JobStore, 'begin' | 'get'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new JobStore(openTable(env)),
+};
+
+/** Do the work of jobs. */
+export const doJobs: Capability<Pick<JobStore, 'get' | 'change' | 'end'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem', 'DeleteItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new JobStore(openTable(env)),
+};
+
+/** Finds jobs whose time has come. */
+export class JobSweeper {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Jobs of a shard that were due at a time (epoch ms), the longest overdue first. */
+  async due(shard: number, at: number, options: { limit: number; after?: string | undefined }): Promise<{ jobs: StoredJob[]; next: string | undefined }> {
+    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueJobs(shard)), { ...options, between: [instantKey(0), instantKey(at)] });
+    const found = await this.#table.getByKeys(JobEntity, keys);
+    return { jobs: found.flatMap((job, index) => (job && job.dueAt <= at ? [{ ...job, tenant: tenantOf(keys[index]!) }] : [])), next };
+  }
+
+  /** Makes a job due at another time; false when somebody else changed it, or ended it. */
+  async putOff(job: StoredJob, dueAt: number): Promise<boolean> {
+    return (await this.#table.write([replace(JobEntity, { ...job, dueAt }, job._r)])) === 'done';
+  }
+}
+
+export const sweepJobs: Capability<JobSweeper> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }, { resource: 'index/gsi3', actions: ['Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new JobSweeper(openTable(env)),
+};

@@ -5,7 +5,7 @@ import {
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { Environment } from '../capability.ts';
+import type { Environment, IndexName } from '../capability.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
 import { settle } from './settle.ts';
@@ -23,9 +23,9 @@ interface Condition {
 const ABSENT: Condition = { expression: 'attribute_not_exists(PK)' };
 const atRevision = (revision: number): Condition => ({ expression: '#r = :r', values: { ':r': revision } });
 
-/** Writes a value that must not exist yet. */
-export function insert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K): WriteOp {
-  return { put: entity.toItem(value), condition: ABSENT };
+/** Writes a value that must not exist yet; where its revisions begin matters to what is removed and made again under the same key. */
+export function insert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision = 1): WriteOp {
+  return { put: entity.toItem(value, revision), condition: ABSENT };
 }
 
 /** Writes a value over the revision that was read. */
@@ -52,6 +52,15 @@ export interface Page<T> {
   readonly next: string | undefined;
 }
 
+/** Keys as an index holds them. */
+export interface KeyPage {
+  readonly keys: Key[];
+  /** What to continue after at each of the keys. */
+  readonly positions: string[];
+  /** What to continue after; undefined at the end. */
+  readonly next: string | undefined;
+}
+
 export interface QueryOptions {
   /** Only sort keys that start with these parts. */
   readonly prefix?: readonly string[];
@@ -61,13 +70,35 @@ export interface QueryOptions {
   readonly descending?: boolean;
   /** Eventually consistent at half the price; the default reads what was written last. */
   readonly eventual?: boolean;
+  /** Only sort keys from the first to the second, both as they are stored and included; not together with `prefix`. */
+  readonly between?: readonly [from: string, to: string] | undefined;
+  /** Where the page ends early: at this size of its items as JSON; 4 MB when left out. */
+  readonly bytes?: number | undefined;
 }
+
+/** One item that is wanted, and how it is read. */
+export interface Wanted<T> {
+  readonly key: Key;
+  readonly fromItem: (item: Record<string, unknown>, now: number) => Stored<T> | undefined;
+}
+
+/** The value of an entity under a key, for `Table.getEach`. */
+export function wanted<T, P, K>(entity: Entity<T, P, K>, key: P & K): Wanted<T> {
+  return { key: entity.key(key), fromItem: entity.fromItem };
+}
+
+/** What a query needs of an entity; kinds of items that share a partition can be read by one that knows them all. */
+export type Queried<T, P> = Pick<Entity<T, P, never>, 'partition' | 'fromItem'>;
 
 /** Operations in one transaction: few enough that a conflict costs little, far below the 100 that DynamoDB takes. */
 export const OPS_PER_TRANSACTION = 30;
 
+/** How large one transaction's items may be as JSON, which is more than what DynamoDB counts towards its 4 MB. */
+const TRANSACTION_BYTES = 3_800_000;
+
 const BATCH_GET_KEYS = 100;
 const BATCH_GET_TRIES = 6;
+const MOVE_TRIES = 5;
 /** A page ends early at this size of its items as JSON, so that an answer stays below the limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
@@ -91,12 +122,26 @@ export class Table {
 
   /** The values of many keys, in the order of the keys, undefined where there is none. One call per 100 distinct keys, in parallel. */
   async getMany<T, P, K>(entity: Entity<T, P, K>, keys: readonly (P & K)[]): Promise<(Stored<T> | undefined)[]> {
-    const wanted = keys.map((key) => entity.key(key));
-    const items = await this.#batchGet(wanted);
-    return wanted.map((key) => {
+    return this.getByKeys(entity, keys.map((key) => entity.key(key)));
+  }
+
+  /** The same for keys as an index gives them. */
+  async getByKeys<T, P, K>(entity: Entity<T, P, K>, keys: readonly Key[]): Promise<(Stored<T> | undefined)[]> {
+    const items = await this.#batchGet(keys);
+    return keys.map((key) => {
       const item = items.get(identity(key));
       return item && entity.fromItem(item, this.#now());
     });
+  }
+
+  /** Values of different entities, in the order of what is wanted, undefined where there is none. One call. */
+  async getEach<L extends readonly Wanted<unknown>[]>(...all: L): Promise<{ [I in keyof L]: L[I] extends Wanted<infer T> ? Stored<T> | undefined : never }> {
+    const items = await this.#batchGet(all.map(({ key }) => key));
+    const values = all.map(({ key, fromItem }) => {
+      const item = items.get(identity(key));
+      return item && fromItem(item, this.#now());
+    });
+    return values as { [I in keyof L]: L[I] extends Wanted<infer T> ? Stored<T> | undefined : never };
   }
 
   async #batchGet(keys: readonly Key[]): Promise<Map<string, Record<string, unknown>>> {
@@ -117,10 +162,13 @@ export class Table {
     return found;
   }
 
-  /** The values of one partition in the order of their sort keys, up to `limit` or about 4 MB, whichever comes first. */
-  async query<T, P, K>(entity: Entity<T, P, K>, partition: P, options: QueryOptions): Promise<Page<T>> {
+  /**
+   * The values of one partition in the order of their sort keys, up to `limit` or about 4 MB, whichever comes first; `bytes` is
+   * how much was read.
+   */
+  async query<T, P>(entity: Queried<T, P>, partition: P, options: QueryOptions): Promise<Page<T> & { readonly bytes: number }> {
     const PK = entity.partition(partition);
-    const prefix = keyPrefix(options.prefix ?? []);
+    const { expression, values: bounds } = sortKeys(options);
     const values: Stored<T>[] = [];
     let bytes = 0;
     let after = options.after;
@@ -128,8 +176,8 @@ export class Table {
     for (;;) {
       const answer = await this.#client.send(new QueryCommand({
         TableName: this.#name,
-        KeyConditionExpression: prefix ? 'PK = :pk AND begins_with(SK, :prefix)' : 'PK = :pk',
-        ExpressionAttributeValues: { ':pk': PK, ...(prefix && { ':prefix': prefix }) },
+        KeyConditionExpression: `PK = :pk${expression}`,
+        ExpressionAttributeValues: { ':pk': PK, ...bounds },
         ConsistentRead: !options.eventual,
         ScanIndexForward: !options.descending,
         // One more than asked for tells whether there is a next page, so that a last page never leads to an empty one.
@@ -137,15 +185,45 @@ export class Table {
         ...(after !== undefined && { ExclusiveStartKey: { PK, SK: after } }),
       }));
       for (const item of answer.Items ?? []) {
-        if (values.length === options.limit || bytes >= PAGE_BYTES) return { values, next: last };
+        if (values.length === options.limit || bytes >= (options.bytes ?? PAGE_BYTES)) return { values, next: last, bytes };
         last = item.SK as string;
         bytes += Buffer.byteLength(JSON.stringify(item));
         const value = entity.fromItem(item, this.#now());
         if (value) values.push(value);
       }
       after = answer.LastEvaluatedKey?.SK as string | undefined;
-      if (after === undefined) return { values, next: undefined };
+      if (after === undefined) return { values, next: undefined, bytes };
     }
+  }
+
+  /**
+   * The keys that one partition of an index holds (`indexPartition` makes its name), in the order of the index, up to `limit`.
+   * Indexes follow the table a moment later: what was written just now can be missing, what was removed just now can still be there.
+   */
+  async queryIndex(index: IndexName, partition: string, { limit, after, descending = false, between }: Pick<QueryOptions, 'limit' | 'after' | 'descending' | 'between'>): Promise<KeyPage> {
+    const [pk, sk] = [`${index}pk`, `${index}sk`];
+    const [keys, positions]: [Key[], string[]] = [[], []];
+    let from = after === undefined ? undefined : { [pk]: partition, ...(JSON.parse(after) as Record<string, string>) };
+    do {
+      const answer = await this.#client.send(new QueryCommand({
+        TableName: this.#name,
+        IndexName: index,
+        KeyConditionExpression: between ? '#pk = :pk AND #sk BETWEEN :from AND :to' : '#pk = :pk',
+        ExpressionAttributeNames: { '#pk': pk, ...(between && { '#sk': sk }) },
+        ExpressionAttributeValues: { ':pk': partition, ...(between && { ':from': between[0], ':to': between[1] }) },
+        ScanIndexForward: !descending,
+        // One more than asked for, as in `query`.
+        Limit: limit - keys.length + 1,
+        ...(from && { ExclusiveStartKey: from }),
+      }));
+      for (const item of answer.Items ?? []) {
+        if (keys.length === limit) return { keys, positions, next: positions.at(-1) };
+        keys.push({ PK: item.PK as string, SK: item.SK as string });
+        positions.push(JSON.stringify({ PK: item.PK, SK: item.SK, [sk]: item[sk] }));
+      }
+      from = answer.LastEvaluatedKey as Record<string, string> | undefined;
+    } while (from);
+    return { keys, positions, next: undefined };
   }
 
   /**
@@ -170,9 +248,8 @@ export class Table {
    * half-way writes the same. Again when another transaction got in the way; ABORTED when one always does.
    */
   async writeSurely(ops: readonly WriteOp[]): Promise<void> {
-    for (let i = 0; i < ops.length; i += OPS_PER_TRANSACTION) {
-      const some = ops.slice(i, i + OPS_PER_TRANSACTION);
-      await settle(async () => ((await this.write(some)) === 'done' ? 'done' : 'conflict'));
+    for (const group of inTransactions(ops.map((op) => ({ ops: [op] })))) {
+      await settle(async () => ((await this.write(group.flatMap((one) => one.ops))) === 'done' ? 'done' : 'conflict'));
     }
   }
 
@@ -225,6 +302,36 @@ export class Table {
       throw error;
     }
   }
+
+  /**
+   * Moves a number on by `by`, atomically, and gives what it was before: what is stored, or `from` where nothing is or less than `least`.
+   * The item is made at the first call and expires at `expiresAt` (epoch seconds). One call while the number is moved often, two otherwise.
+   */
+  async moveOn<P, K>(entity: Entity<{ at: number; expiresAt: number }, P, K>, key: P & K, { by, least, from, expiresAt }: { by: number; least: number; from: number; expiresAt: number }): Promise<number> {
+    const update = async (at: string, condition: string, values: Record<string, number>) => {
+      const { Attributes } = await this.#client.send(new UpdateCommand({
+        TableName: this.#name,
+        Key: { ...entity.key(key) },
+        UpdateExpression: `SET #at = ${at}, #expiresAt = :expiresAt, #ttl = :expiresAt, #t = :t, #v = :v, #r = :one`,
+        ConditionExpression: condition,
+        ExpressionAttributeNames: { '#at': 'at', '#expiresAt': 'expiresAt', '#ttl': 'ttl', '#t': '_t', '#v': '_v', '#r': '_r' },
+        ExpressionAttributeValues: { ...values, ':least': least, ':expiresAt': expiresAt, ':t': entity.type, ':v': entity.version, ':one': 1 },
+        ReturnValues: 'UPDATED_NEW',
+      }));
+      return (Attributes?.at as number) - by;
+    };
+    for (let attempt = 0; attempt < MOVE_TRIES; attempt++) {
+      for (const [at, condition, values] of [['#at + :by', '#at >= :least', { ':by': by }], [':to', 'attribute_not_exists(#at) OR #at < :least', { ':to': from + by }]] as const) {
+        try {
+          return await update(at, condition, values);
+        } catch (error) {
+          // Who meets the wrong case tries the other one; that somebody changes the case in between is over after a round or two.
+          if (errorName(error) !== 'ConditionalCheckFailedException') throw error;
+        }
+      }
+    }
+    throw Object.assign(new Error('Others kept moving the number'), { name: 'ThrottlingException' });
+  }
 }
 
 const opened = new Map<string, Table>();
@@ -241,8 +348,32 @@ export function openTable(env: Environment): Table {
   return table;
 }
 
+/** Groups writes that belong together, so that each group goes into one transaction: at most `most` of them, or `operations` in all. */
+export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(writes: readonly T[], { most = Infinity, operations = OPS_PER_TRANSACTION } = {}): T[][] {
+  const groups: T[][] = [];
+  let room = { writes: 0, operations: 0, bytes: 0 };
+  for (const write of writes) {
+    const bytes = write.ops.reduce((sum, op) => sum + ('put' in op ? Buffer.byteLength(JSON.stringify(op.put)) : 0), 0);
+    const group = groups.at(-1);
+    if (group && room.writes > 0 && room.operations >= write.ops.length && room.bytes >= bytes) group.push(write);
+    else {
+      groups.push([write]);
+      room = { writes: most, operations, bytes: TRANSACTION_BYTES };
+    }
+    room = { writes: room.writes - 1, operations: room.operations - write.ops.length, bytes: room.bytes - bytes };
+  }
+  return groups;
+}
+
 function identity(key: Key): string {
   return `${key.PK}\n${key.SK}`;
+}
+
+/** The part of a key condition that is about sort keys. */
+function sortKeys({ prefix = [], between }: QueryOptions): { expression: string; values: Record<string, string> } {
+  if (between) return { expression: ' AND SK BETWEEN :from AND :to', values: { ':from': between[0], ':to': between[1] } };
+  if (prefix.length > 0) return { expression: ' AND begins_with(SK, :prefix)', values: { ':prefix': keyPrefix(prefix) } };
+  return { expression: '', values: {} };
 }
 
 function conditionInput(condition: Condition | undefined) {

@@ -1,4 +1,6 @@
-import { OPS_PER_TRANSACTION, type Table, type WriteOp } from './table.ts';
+import { inParallel } from '../inParallel.ts';
+import { pause } from './settle.ts';
+import { inTransactions, type Table, type WriteOp } from './table.ts';
 
 /** What is to happen to one item of a list call: its entry in the answer, and the writes that make it true. */
 export interface Decision<R> {
@@ -16,6 +18,8 @@ export interface EachOptions<I, S, R> {
   readonly decide: (item: I, state: S) => Decision<R>;
   /** The result of an item that others kept changing. */
   readonly conflicted: (item: I) => R;
+  /** How often it is tried: three times, more where many callers write the same item. From the fourth on with pauses. */
+  readonly tries?: number;
 }
 
 const TRIES = 3;
@@ -26,9 +30,9 @@ interface Planned<I, R> extends Decision<R> {
 }
 
 /**
- * Carries out a list call: reads, decides per item in pure code, and writes in transactions of at most 30 operations,
- * each conditioned on what was read; the writes of one item are never split. The items of a cancelled transaction are
- * read and decided again, those that conflicted in a transaction of their own; after three tries they fail alone.
+ * Carries out a list call: reads, decides per item in pure code, and writes in transactions of at most 30 operations
+ * and 4 MB, each conditioned on what was read; the writes of one item are never split. The items of a cancelled transaction are
+ * read and decided again, those that conflicted in a transaction of their own; after the last try they fail alone.
  * Gives the results in the order of the items.
  */
 export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise<R[]> {
@@ -36,11 +40,12 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
   let together: readonly I[] = options.items;
   let alone: readonly I[] = [];
   for (let attempt = 0; together.length + alone.length > 0; attempt++) {
-    const last = attempt === TRIES - 1;
+    const last = attempt === (options.tries ?? TRIES) - 1;
+    if (attempt >= TRIES) await pause(attempt - TRIES);
     const items = [...together, ...alone];
     const states = await options.read(items);
     const planned = items.map((item, index): Planned<I, R> => ({ item, ...options.decide(item, states[index] as S) }));
-    const batches = [...batch(planned.slice(0, together.length)), ...batch(planned.slice(together.length), 1)];
+    const batches = [...inTransactions(planned.slice(0, together.length)), ...inTransactions(planned.slice(together.length), { most: 1 })];
     const innocent: I[] = [];
     const guilty: I[] = [];
     await inParallel(batches, PARALLEL, async (plans) => {
@@ -58,28 +63,4 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
     alone = last ? [] : guilty;
   }
   return options.items.map((item) => results.get(item) as R);
-}
-
-/** Groups plans so that no group has more operations than one transaction takes, or more than `most` plans. */
-function batch<I, R>(plans: readonly Planned<I, R>[], most = Infinity): Planned<I, R>[][] {
-  const batches: Planned<I, R>[][] = [];
-  let size = Infinity;
-  for (const plan of plans) {
-    const current = batches.at(-1);
-    if (current && current.length < most && size + plan.ops.length <= OPS_PER_TRANSACTION) {
-      current.push(plan);
-      size += plan.ops.length;
-    } else {
-      batches.push([plan]);
-      size = plan.ops.length;
-    }
-  }
-  return batches;
-}
-
-async function inParallel<T>(values: readonly T[], width: number, work: (value: T) => Promise<void>): Promise<void> {
-  const rest = values.values();
-  await Promise.all(Array.from({ length: width }, async () => {
-    for (const value of rest) await work(value);
-  }));
 }

@@ -78,7 +78,7 @@ export class Credentials {
     const hash = tokenHash(authToken);
     const record = await this.#apiKeys.get(apiKey, options, ({ tokenHashes, expiresAt = Infinity }) => matchesAny(hash, tokenHashes) && expiresAt > options.now);
     if (!record) throw apiKeyDenied();
-    return { level: 'apiKey', tenant: record.apiKey, workspaceId: record.workspaceId, withheld: record.withheld ?? [], pageKey: record.pageKey };
+    return { level: 'apiKey', tenant: record.apiKey, workspaceId: record.workspaceId, tokenHash: hash, withheld: record.withheld ?? [], pageKey: record.pageKey };
   }
 
   async workspace(workspaceId: string | undefined, authToken: string | undefined, options: VerifyOptions): Promise<WorkspaceCaller> {
@@ -94,7 +94,8 @@ function plausible(header: string | undefined): header is string {
   return header !== undefined && header.length > 0 && header.length <= LONGEST;
 }
 
-function apiKeyDenied(): ApiError {
+/** The one answer to wrong credentials of an API key, whatever is wrong with them. */
+export function apiKeyDenied(): ApiError {
   return new ApiError('PERMISSION_DENIED', 'Invalid API key.');
 }
 

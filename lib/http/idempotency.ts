@@ -72,27 +72,28 @@ export class Idempotency {
 
   /**
    * Runs a call once per key and body within 24 hours and gives its answer, stored or new. The first write is the claim;
-   * it holds for 60 s, then another call may take it over. INVALID_ARGUMENT for another body or token under the same
-   * key, ABORTED while the first call is still running.
+   * it holds for 60 s, then another call may take it over. `run` gets the time of the first of these calls, epoch ms in whole
+   * seconds. INVALID_ARGUMENT for another body or token under the same key, ABORTED while the first call is still running.
    */
-  async once(call: IdempotentCall, run: () => Promise<Answer>): Promise<Answer & { replayed: boolean }> {
+  async once(call: IdempotentCall, run: (since: number) => Promise<Answer>): Promise<Answer & { replayed: boolean }> {
     const id = { owner: call.owner, path: call.path, key: call.key };
     const bound = [call.owner, call.path, call.key];
-    const base = {
+    const first = {
       ...id,
       requestHash: sha256(call.body),
       tokenHash: sha256(call.authToken),
       claim: randomUUID(),
       expiresAt: Math.floor(call.now / 1000) + LIFETIME_SECONDS,
     };
-    const earlier = await this.#claim({ ...base, leaseUntil: call.now + LEASE_MILLISECONDS }, call.now);
-    if (earlier) {
-      const answer = this.#stored(earlier, base, call, bound);
+    const claimed = await this.#claim({ ...first, leaseUntil: call.now + LEASE_MILLISECONDS }, call.now);
+    if ('earlier' in claimed) {
+      const answer = this.#stored(claimed.earlier, first, call, bound);
       return { ...answer, replayed: true };
     }
+    const base = { ...first, expiresAt: claimed.expiresAt };
     let answer: Answer;
     try {
-      answer = await run();
+      answer = await run((base.expiresAt - LIFETIME_SECONDS) * 1000);
     } catch (error) {
       await this.#release(base, call.now);
       throw error;
@@ -107,15 +108,16 @@ export class Idempotency {
     return { ...answer, replayed: false };
   }
 
-  /** Takes the claim and gives undefined, or gives the record that stands in the way. */
-  async #claim(record: Claim, now: number): Promise<IdempotencyRecord | undefined> {
+  /** Takes the claim and gives when it expires, or gives the record that stands in the way. The claim that another call gave up keeps its time. */
+  async #claim(record: Claim, now: number): Promise<{ expiresAt: number } | { earlier: IdempotencyRecord }> {
     const earlier = await this.#table.putIf(IdempotencyEntity, record, 'absent');
-    if (earlier === 'done') return undefined;
+    if (earlier === 'done') return { expiresAt: record.expiresAt };
     const expired = earlier.expiresAt * 1000 <= now;
     const abandoned = earlier.leaseUntil !== undefined && earlier.leaseUntil <= now && earlier.requestHash === record.requestHash;
-    if (!expired && !abandoned) return earlier;
-    const taken = await this.#table.putIf(IdempotencyEntity, record, { claim: earlier.claim });
-    return taken === 'done' ? undefined : taken;
+    if (!expired && !abandoned) return { earlier };
+    const { expiresAt } = expired ? record : earlier;
+    const taken = await this.#table.putIf(IdempotencyEntity, { ...record, expiresAt }, { claim: earlier.claim });
+    return taken === 'done' ? { expiresAt } : { earlier: taken };
   }
 
   #stored(earlier: IdempotencyRecord, base: Claim, call: IdempotentCall, bound: string[]): Answer {

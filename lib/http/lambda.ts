@@ -4,7 +4,7 @@ import { isLongerThan } from '../bytes.ts';
 import { environment, openAll, type Uses } from '../capability.ts';
 import { type AuthLevel, type Call, type Caller, endpointId, type EndpointOf } from '../endpoint.ts';
 import { type ApiError, errorCatalogue, invalid } from '../errors.ts';
-import { newId } from '../ids.ts';
+import { derivedId, newId } from '../ids.ts';
 import { lazy } from '../lazy.ts';
 import { takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
@@ -24,13 +24,14 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
   const repeats = lazy(() => idempotency.open(env()));
   const deps = lazy(() => openAll(endpoint.uses, env()));
 
-  const run = async (event: APIGatewayProxyEventV2, state: State): Promise<Answer> => {
+  const run = async (event: APIGatewayProxyEventV2, state: State, repeatableId: Call<never, U, A>['repeatableId'] = newIdOf(state)): Promise<Answer> => {
     const call: Call<z.output<I>, U, A> = {
       input: state.input as z.output<I>,
       caller: state.caller as Call<z.output<I>, U, A>['caller'],
       deps: deps(),
       now: state.startedAt,
-      newId: (prefix) => newId(prefix, state.startedAt),
+      newId: newIdOf(state),
+      repeatableId,
       sourceIp: event.requestContext.http.sourceIp,
       log: state.log,
     };
@@ -53,11 +54,15 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
       if (key === undefined) return toResult(await run(event, state));
       const answer = await repeats().once(
         { owner: ownerOf(state.caller), authToken: tokenOf(event, serviceName(), state.caller), path: endpoint.path, key, body: state.body, now: state.startedAt },
-        () => run(event, state).catch((error: unknown) => failed(error, state)),
+        (since) => run(event, state, (prefix, number) => derivedId(prefix, since, [ownerOf(state.caller), endpoint.path, key, number])).catch((error: unknown) => failed(error, state)),
       );
       return toResult(answer, answer.replayed ? { 'idempotency-replayed': 'true' } : {});
     },
   );
+}
+
+function newIdOf({ startedAt }: State): (prefix: string) => string {
+  return (prefix) => newId(prefix, startedAt);
 }
 
 /** The answer of a call that failed for a reason of the caller's, which a repeated call is to get too; faults are thrown on. */

@@ -24,7 +24,7 @@ export function toPage<I extends z.ZodType, U extends Uses>(page: PageOf<I, U>, 
     async (event, state) => {
       const { method } = event.requestContext.http;
       if (!['GET', 'HEAD', 'POST'].includes(method)) return notAllowed();
-      const fields = method === 'POST' ? formFields(event) : (event.queryStringParameters ?? {});
+      const fields = method === 'POST' && !page.oneClick ? formFields(event) : (event.queryStringParameters ?? {});
       const call: PageCall<z.output<I>, U> = { input: validate(page.input, fields) as z.output<I>, deps: deps(), now: state.startedAt, log: state.log };
       const answer = documentAnswer(await (method === 'POST' ? page.submit(call) : page.show(call)));
       return method === 'HEAD' ? { ...answer, body: '' } : answer;

@@ -210,6 +210,20 @@ describe('the record', () => {
     for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ status: 'ABORTED' });
   });
 
+  test('design 4: whoever takes a call over learns when it began, so that it makes the same ids; the next use of the key has a time of its own', async () => {
+    const times: number[] = [];
+    const at = (now: number, httpStatus: number) => idempotency.once({ ...call, now }, async (since) => {
+      times.push(since);
+      return { httpStatus, body: '' };
+    });
+    await at(NOW + 900, 503);
+    await at(NOW + 10_000, 503);
+    await at(NOW + 24 * HOUR - 1, 200);
+    expect(await at(NOW + 24 * HOUR - 1, 200)).toMatchObject({ replayed: true });
+    await at(NOW + 24 * HOUR, 200);
+    expect(times).toEqual([NOW, NOW, NOW, NOW + 24 * HOUR]);
+  });
+
   test('design 4: the answer is given for 24 h, then the key is free again, for any body', async () => {
     await once();
     expect(await once({ now: NOW + 24 * HOUR - 1 })).toMatchObject({ body: 'run 1', replayed: true });

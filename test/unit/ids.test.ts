@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ksuid, newId } from '../../lib/ids.ts';
+import { derivedId, ksuid, newId } from '../../lib/ids.ts';
 
 /** The times that the format can hold: 32 bits of seconds from 2014 on. */
 const FIRST = 1_400_000_000_000;
@@ -31,6 +31,16 @@ describe('identifiers', () => {
 
   test('design 5: ten thousand of one moment are distinct', () => {
     expect(new Set(Array.from({ length: 10_000 }, () => ksuid(1_800_000_000_000)))).toHaveProperty('size', 10_000);
+  });
+
+  test('design 5: one that is derived is the same for the same time and parts, and another for any others', () => {
+    const parts = fc.array(fc.oneof(fc.string(), fc.nat()), { maxLength: 4 });
+    fc.assert(fc.property(parts, parts, (first, second) => {
+      expect(derivedId('act', LAST, first) === derivedId('act', LAST, second)).toBe(JSON.stringify(first) === JSON.stringify(second));
+      expect(derivedId('act', FIRST, first)).not.toBe(derivedId('act', FIRST + 1_000, first));
+    }));
+    expect(derivedId('act', FIRST, ['a', 'b'])).not.toBe(derivedId('act', FIRST, ['ab']));
+    expect(derivedId('act', FIRST, [])).toMatch(/^act_[0-9A-Za-z]{27}$/);
   });
 
   test('facts A3: an id tells by its prefix what it is of', () => {

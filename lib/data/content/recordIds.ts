@@ -13,6 +13,8 @@ const Schema = z.object({
   document: z.string(),
   /** Where it stands there: a part of its sort key, epoch ms. */
   createdAt: z.number(),
+  /** The document under the customer's id, for kinds whose ids are those of the organization: whether it is still there is looked up by it. */
+  documentId: z.string().optional(),
 });
 export type RecordPosition = z.output<typeof Schema>;
 
@@ -50,13 +52,14 @@ export async function findRecords(table: Table, place: Place | DocumentPlace, na
  * Gives a record its id: an insertion, or, over what a document that is gone left behind, a replacement. `stored` is what is under
  * the id now.
  */
-export function nameRecord(place: DocumentPlace, name: RecordName, createdAt: number, stored: Stored<RecordPosition> | undefined): WriteOp {
+export function nameRecord(place: DocumentPlace, name: RecordName & Pick<RecordPosition, 'documentId'>, createdAt: number, stored: Stored<RecordPosition> | undefined): WriteOp {
   const { tenant, organization, document } = place;
   const value = { tenant, organization, ...name, document, createdAt };
-  return stored ? replace(RecordIdEntity, value, stored._r) : insert(RecordIdEntity, value);
+  // The revision says which record it is as well: one that was removed and added again is not what somebody else has read.
+  return stored ? replace(RecordIdEntity, value, stored._r) : insert(RecordIdEntity, value, createdAt);
 }
 
-/** Takes the id from a record. */
-export function unnameRecord({ tenant, organization }: Place, name: RecordName): WriteOp {
-  return remove(RecordIdEntity, { tenant, organization, ...name });
+/** Takes the id from a record, at the revision that was read when one is given. */
+export function unnameRecord({ tenant, organization }: Place, name: RecordName, revision?: number): WriteOp {
+  return remove(RecordIdEntity, { tenant, organization, ...name }, revision);
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { Id, Name, OpenObject, optional } from '../../schema.ts';
+import { Id, keptObject, Name, optional } from '../../schema.ts';
 
 const Known = z.object({ id: optional(z.union([Id, z.number()])), locationName: optional(Name) })
   .check(z.refine(({ id, locationName }) => id !== undefined || locationName !== undefined, { path: ['id'], error: 'must be given, or locationName' }));
@@ -8,10 +8,7 @@ const Known = z.object({ id: optional(z.union([Id, z.number()])), locationName: 
 /** Where on a document something is, in the customer's terms: `id` or `locationName`, and any other keys, which are kept. */
 export type Location = Readonly<Record<string, unknown>> & z.output<typeof Known>;
 
-export const Location = OpenObject.check(({ value, issues }) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-  for (const issue of Known.safeParse(value).error?.issues ?? []) issues.push({ code: 'custom', input: value, path: [...issue.path], message: issue.message });
-}).meta({ type: 'object', properties: { id: { type: ['string', 'number'] }, locationName: { type: 'string' } } }) as unknown as z.ZodType<Location>;
+export const Location = keptObject(Known) as unknown as z.ZodType<Location>;
 
 /** What a location is known by when a call names it alone: as `locationKey` gives it. */
 export const LocationKey = Id;

@@ -1,10 +1,13 @@
 import * as z from 'zod';
+import { isLongerThan } from '../../bytes.ts';
 import { Id, list, optional } from '../../schema.ts';
 
 export const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
 
 /** How many users a private thread can be shown to. */
 const MOST_USERS = 500;
+/** What a visibility takes as JSON: every event of the thread carries it twice. */
+const MOST_BYTES = 32 * 1024;
 
 /** Who may see a thread, as callers send and read it; without one it is public. */
 export const Visibility = z.object({
@@ -13,7 +16,8 @@ export const Visibility = z.object({
   organizationId: optional(Id),
   /** For `restricted`: who sees it besides the author. */
   userIds: optional(list(Id, MOST_USERS, 0)),
-}).check(z.refine(({ type, userIds }) => type !== 'restricted' || userIds !== undefined, { path: ['userIds'], error: 'is required for restricted visibility' }));
+}).check(z.refine(({ type, userIds }) => type !== 'restricted' || userIds !== undefined, { path: ['userIds'], error: 'is required for restricted visibility' }))
+  .check(z.refine((visibility) => !isLongerThan(JSON.stringify(visibility), MOST_BYTES), { error: `must be at most ${MOST_BYTES} bytes as JSON` }));
 export type Visibility = z.output<typeof Visibility>;
 
 /** A thread as far as who may see it goes. */

@@ -1,0 +1,58 @@
+import * as z from 'zod';
+import { readActivityConfig } from '../../../lib/data/activityConfig.ts';
+import { removeActivities } from '../../../lib/data/content/activities.ts';
+import { requireWritable } from '../../../lib/data/content/places.ts';
+import { readDocuments } from '../../../lib/data/documents.ts';
+import { placeOf } from '../../../lib/data/folders.ts';
+import { findOrganization } from '../../../lib/data/organizations.ts';
+import { dict, distinct } from '../../../lib/dict.ts';
+import { requireMutable } from '../../../lib/domain/content/activities.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { ItemOutcome } from '../../../lib/results.ts';
+import { Id, limits, list, optional } from '../../../lib/schema.ts';
+
+const selectors = ['documentId', 'targetEntityId', 'activityIds'] as const;
+
+export const endpoint = defineEndpoint({
+  path: '/v2/activities/delete',
+  summary: 'Delete activity logs by id, or those of a document or target entity, unless they are immutable',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    documentId: optional(Id),
+    targetEntityId: optional(Id),
+    activityIds: optional(list(Id, limits.list)),
+  }).check(z.refine((data) => selectors.filter((name) => data[name] !== undefined).length === 1, { error: 'must have exactly one of documentId, targetEntityId and activityIds' })),
+  output: z.object({
+    data: z.record(z.string(), ItemOutcome),
+    /** Whether the document or target entity has more than one call deletes: the same call deletes those. */
+    hasMore: z.boolean(),
+  }),
+  message: ({ hasMore }) => (hasMore ? 'Activity(s) deleted. There are more: send the request again.' : 'Activity(s) deleted successfully.'),
+  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+  uses: { organizations: findOrganization, documents: readDocuments, configs: readActivityConfig, activities: removeActivities },
+  impact: 'customers cannot delete activity logs',
+  example: {
+    data: { organizationId: 'acme', activityIds: ['signature-1'] },
+    result: { data: { 'signature-1': { success: true, message: 'Activity deleted.' } }, hasMore: false },
+  },
+}, async ({ input: { organizationId, documentId, targetEntityId, activityIds = [] }, caller, deps }) => {
+  const [organization, config] = await Promise.all([deps.organizations.require(caller.tenant, organizationId), deps.configs.get(caller.tenant)]);
+  requireWritable({ organization });
+  requireMutable(config);
+  const place = placeOf(caller.tenant, organization);
+  const { results, hasMore } = await removed();
+  return { data: dict(results), hasMore };
+
+  async function removed() {
+    if (targetEntityId !== undefined) return deps.activities.removeOfTarget(place, targetEntityId);
+    if (documentId === undefined) return deps.activities.remove(place, distinct(activityIds));
+    const document = await deps.documents.require(place, documentId);
+    requireWritable({ organization, document });
+    return deps.activities.removeOfDocument({ ...place, document: document.internalId });
+  }
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,342 @@
+import type { Capability } from '../../capability.ts';
+import { distinctBy } from '../../dict.ts';
+import { Activity, type ActivityChange, type ActivityFilter, changeActivity, isOf, type NewActivity, type OwnActivity, type ShownActivity, showActivity, toActivity, toOwnActivity } from '../../domain/content/activities.ts';
+import type { ContentNames } from '../../domain/content/names.ts';
+import { invalid } from '../../errors.ts';
+import { derivedId } from '../../ids.ts';
+import type { ItemOutcome } from '../../results.ts';
+import { DocumentReader } from '../documents.ts';
+import { defineEntity, indexPartition, type Stored } from '../entity.ts';
+import type { Cause } from '../events.ts';
+import type { Place } from '../folders.ts';
+import { settle } from '../settle.ts';
+import { insert, inTransactions, openTable, remove, type Table, upsert, type WriteOp } from '../table.ts';
+import { writeEach } from '../writeEach.ts';
+import { recordSortKey, recordsOf } from './involvements.ts';
+import type { ContentPlace, DocumentPlace } from './places.ts';
+import { findRecords, nameRecord, type RecordPosition, unnameRecord } from './recordIds.ts';
+import { type DocumentSource, liveDocuments, type Stretch, type StretchOptions, stretch, theseDocuments, type WalkOptions, walk, type Walked } from './walk.ts';
+
+const targetParts = ({ tenant, organization }: Place, targetEntityId: string) => [tenant, 'ORGANIZATION', organization, 'TARGET', targetEntityId];
+
+/** An activity log record (spec 4.15). What changes it is conditioned on the revision of its id, so that nobody needs to read it to replace it. */
+export const ActivityEntity = defineEntity({
+  type: 'Activity',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'document',
+  purpose: 'An activity log record of a document',
+  schema: Activity,
+  pk: (of: DocumentPlace) => recordsOf(of, 'ACTIVITIES'),
+  sk: (key: { createdAt: number; id: string }) => recordSortKey(key.createdAt, key.id),
+  indexes: {
+    gsi1: {
+      holds: 'activities of a target entity, by time',
+      pk: ({ tenant, organization, targetEntityId }) => (targetEntityId === undefined ? undefined : targetParts({ tenant, organization }, targetEntityId)),
+      sk: ({ createdAt, id }) => recordSortKey(createdAt, id),
+    },
+  },
+});
+
+const named = (id: string) => ({ kind: 'activity', id, within: '' }) as const;
+
+/**
+ * The operations that write an activity of the service's own, for the transaction of the change that it is about; whether it is to be
+ * written says `activityEnabled`. The same change makes the same activity.
+ */
+export function activityOps(place: DocumentPlace, { document: { documentId } }: Pick<ContentNames, 'document'>, activity: OwnActivity & { readonly cause: Cause }, now: number): WriteOp[] {
+  const { cause: { type, id: changed, revision }, ...own } = activity;
+  const id = derivedId('act', now, [place.organization, place.document, type, changed, revision, activity.actionType]);
+  return [
+    insert(ActivityEntity, { ...place, ...toOwnActivity(own, { id, documentId, createdAt: now }) }),
+    nameRecord(place, { ...named(id), documentId }, now, undefined),
+  ];
+}
+
+/** An activity to add, with its id. */
+export interface IdentifiedActivity extends NewActivity {
+  readonly id: string;
+  /** Whether the id is of our making: nothing is expected under it. */
+  readonly generated: boolean;
+}
+
+/** What a listing of activities is of, besides where they lie. */
+export interface ActivityListing extends ActivityFilter {
+  readonly descending: boolean;
+  /** What they lie under, as customers know it. */
+  readonly names: { readonly apiKey: string; readonly organizationId: string };
+}
+
+/** Where an activity is and whether it may be written to. */
+interface Located {
+  readonly id: string;
+  readonly position: Stored<RecordPosition>;
+  readonly place: DocumentPlace;
+  readonly disabled: boolean;
+}
+
+interface Found extends Located {
+  readonly activity: Activity;
+}
+
+/** How many activities are looked up through the index of targets at a time. */
+const OF_TARGET_AT_ONCE = 100;
+/** How many activities are read to be changed at a time: one can be 360 KB. */
+const CHANGED_AT_ONCE = 30;
+/** How many activities one call removes of a document or target. */
+const MOST_REMOVED = 2_000;
+/** What DynamoDB takes in one transaction. Additions conflict with nobody, and the fewer transactions, the fewer calls that can be cut in two. */
+const ADD_OPERATIONS = 100;
+
+export class ActivityReader {
+  protected readonly table: Table;
+  protected readonly documents: DocumentReader;
+
+  constructor(table: Table) {
+    this.table = table;
+    this.documents = new DocumentReader(table);
+  }
+
+  /** A page of the activities of some documents, document by document, in each by time. */
+  async list(documents: DocumentSource, listing: ActivityListing, page: Pick<WalkOptions<unknown>, 'from' | 'limit'>): Promise<Walked<ShownActivity>> {
+    const { descending, names, ...filter } = listing;
+    const wanted = Object.values(filter).some((value) => value !== undefined) ? (activity: Activity) => isOf(filter, activity) : undefined;
+    return walk({
+      ...page,
+      documents,
+      read: ({ place }, options) => stretch(this.table, ActivityEntity, place, { ...options, descending }, (activity) => showActivity(names, activity), wanted),
+    });
+  }
+
+  /** A page of the activities of a target entity in an organization, or in one of its documents, by time. Follows writes a moment later. */
+  async listOfTarget(place: Place | DocumentPlace, listing: ActivityListing & { targetEntityId: string }, page: Pick<WalkOptions<unknown>, 'from' | 'limit'>): Promise<Walked<ShownActivity>> {
+    const { descending, names, ...filter } = listing;
+    const read = async (options: StretchOptions): Promise<Stretch<ShownActivity>> => {
+      const { found, next } = await this.ofTarget(place, listing.targetEntityId, { ...options, descending });
+      const wanted = found.filter(({ activity }) => isOf(filter, activity));
+      const bytes = found.reduce((sum, { activity }) => sum + Buffer.byteLength(JSON.stringify(activity)), 0);
+      return { records: wanted.map(({ activity, position }) => ({ key: position, value: showActivity(names, activity) })), next, bytes };
+    };
+    // To the walk the target is what a document is otherwise.
+    return walk({ ...page, documents: theseDocuments([{ documentId: '', place: { ...place, document: '' } }]), read: (_target, options) => read(options) });
+  }
+
+  /** Those of the named activities that are there, by time. */
+  async named(place: Place | DocumentPlace, ids: readonly string[], { descending, names, ...filter }: ActivityListing): Promise<ShownActivity[]> {
+    const stored = (await this.stored(place, ids)).filter((one) => one !== undefined);
+    const wanted = stored.map(({ activity }) => activity).filter((activity) => isOf(filter, activity));
+    const byTime = wanted.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    return (descending ? byTime.reverse() : byTime).map((activity) => showActivity(names, activity));
+  }
+
+  /** Where the activities with these ids are, undefined where there are none: what a document that is gone left behind is none. */
+  protected async located(place: Place | DocumentPlace, ids: readonly string[]): Promise<(Located | undefined)[]> {
+    return this.#live(place, ids, await findRecords(this.table, place, ids.map(named)));
+  }
+
+  /** The same with the activities themselves. */
+  protected async stored(place: Place | DocumentPlace, ids: readonly string[]): Promise<(Found | undefined)[]> {
+    const { tenant, organization } = place;
+    const positions = await findRecords(this.table, place, ids.map(named));
+    const keys = positions.flatMap((position, index) => (position ? [{ tenant, organization, document: position.document, id: ids[index] as string, createdAt: position.createdAt }] : []));
+    const [located, activities] = await Promise.all([this.#live(place, ids, positions), this.table.getMany(ActivityEntity, keys)]);
+    const byId = new Map(activities.map((activity, index) => [keys[index]?.id, activity]));
+    return located.map((one) => {
+      const activity = one && byId.get(one.id);
+      return activity && { ...one, activity };
+    });
+  }
+
+  async #live({ tenant, organization }: Place, ids: readonly string[], positions: readonly (Stored<RecordPosition> | undefined)[]): Promise<(Located | undefined)[]> {
+    const documents = await liveDocuments(this.documents, { tenant, organization }, positions.flatMap((position) => position?.documentId ?? []));
+    return positions.map((position, index) => {
+      const document = documents.get(position?.documentId ?? '');
+      if (!position || document?.internalId !== position.document) return undefined;
+      return { id: ids[index] as string, position, place: { tenant, organization, document: position.document }, disabled: document.disabled };
+    });
+  }
+
+  /** Some activities of a target entity, as the index names them: those that are there and still have that target. */
+  protected async ofTarget(place: Place | DocumentPlace, targetEntityId: string, options: StretchOptions & { descending: boolean }) {
+    const { tenant, organization } = place;
+    const page = await this.table.queryIndex('gsi1', indexPartition('tenant', targetParts(place, targetEntityId)), { ...options, limit: Math.min(options.limit, OF_TARGET_AT_ONCE) });
+    const activities = await this.table.getByKeys(ActivityEntity, page.keys);
+    const documents = await liveDocuments(this.documents, place, activities.flatMap((activity) => activity?.documentId ?? []));
+    const found = page.keys.flatMap((key, index) => {
+      const activity = activities[index];
+      const document = documents.get(activity?.documentId ?? '');
+      if (!activity || !document || activity.targetEntityId !== targetEntityId) return [];
+      if ('document' in place && place.document !== document.internalId) return [];
+      const at = { tenant, organization, document: document.internalId };
+      return ActivityEntity.partition(at) === key.PK ? [{ activity, position: page.positions[index] as string, place: at }] : [];
+    });
+    return { found, next: page.next };
+  }
+}
+
+export class ActivityWriter extends ActivityReader {
+  /**
+   * Adds activities to a document, all of them or none (spec 4.15). One whose id is there already is overwritten and keeps its time and
+   * place; of those with the same id the last one counts. INVALID_ARGUMENT when an id is that of an activity of another document. What fits
+   * into one transaction, 50 activities and 4 MB, is written at once; a call that is cut off between several of them is completed by a
+   * repetition with the same ids.
+   */
+  async add({ place, document: { documentId } }: ContentPlace, activities: readonly IdentifiedActivity[], now: number): Promise<void> {
+    const last = distinctBy(activities.toReversed(), ({ id }) => id).reverse();
+    const chosen = last.filter(({ generated }) => !generated);
+    const positions = await this.#positions(place, chosen, activities);
+    const known = new Map(chosen.map(({ id }, index) => [id, positions[index]]));
+    const plan = (activity: IdentifiedActivity, position: Stored<RecordPosition> | undefined) => {
+      const { id, generated: _, ...sent } = activity;
+      const createdAt = position?.document === place.document ? position.createdAt : now;
+      return {
+        activity,
+        ops: [
+          upsert(ActivityEntity, { ...place, ...toActivity(sent, { id, documentId, createdAt }) }),
+          nameRecord(place, { ...named(id), documentId }, createdAt, position),
+        ],
+      };
+    };
+    for (const group of inTransactions(last.map((activity) => plan(activity, known.get(activity.id))), { operations: ADD_OPERATIONS })) {
+      let plans = group;
+      await settle(async () => {
+        if ((await this.table.write(plans.flatMap(({ ops }) => ops))) === 'done') return 'done';
+        const found = await this.#positions(place, plans.map(({ activity }) => activity), activities);
+        plans = plans.map(({ activity }, index) => plan(activity, found[index]));
+        return 'conflict';
+      });
+    }
+  }
+
+  /** Replaces fields of activities. Ids are distinct; one that is not there fails alone. */
+  async update(place: Place, changes: readonly ActivityChange[]): Promise<ItemOutcome[]> {
+    const failed = { success: false, message: 'Failed to update activity.' };
+    return inSlices(changes, (slice) => writeEach<ActivityChange, Found | undefined, ItemOutcome>({
+      table: this.table,
+      items: slice,
+      read: (items) => this.stored(place, items.map(({ id }) => id)),
+      decide: (change, found) => {
+        if (!found || found.disabled) return { result: failed, ops: [] };
+        const { place: at, position } = found;
+        const activity = changeActivity(found.activity, change);
+        return {
+          result: { success: true, message: 'Activity updated.' },
+          ops: [upsert(ActivityEntity, { ...at, ...activity }), nameRecord(at, { ...named(activity.id), documentId: activity.documentId }, activity.createdAt, position)],
+        };
+      },
+      conflicted: () => failed,
+    }));
+  }
+
+  /** Removes activities by their ids. Ids are distinct; one that is not there fails alone. */
+  async remove(place: Place, ids: readonly string[]): Promise<Removed> {
+    return { results: await this.#remove(place, ids.map((id) => ({ id }))), hasMore: false };
+  }
+
+  /** Removes the activities of a document, oldest first, up to 2,000 in one call. */
+  async removeOfDocument(place: DocumentPlace): Promise<Removed> {
+    const results: OutcomeOf[] = [];
+    let after: string | undefined;
+    do {
+      const page = await this.table.query(ActivityEntity, place, { after, limit: MOST_REMOVED - results.length });
+      results.push(...await this.#remove(place, page.values.map(({ id, createdAt }) => ({ id, at: { document: place.document, createdAt } }))));
+      after = page.next;
+    } while (after !== undefined && results.length < MOST_REMOVED);
+    return { results, hasMore: after !== undefined };
+  }
+
+  /** Removes the activities of a target entity, oldest first, up to 2,000 in one call; those of documents that are disabled fail. */
+  async removeOfTarget(place: Place, targetEntityId: string): Promise<Removed> {
+    const results: OutcomeOf[] = [];
+    let after: string | undefined;
+    do {
+      const page = await this.ofTarget(place, targetEntityId, { after, limit: MOST_REMOVED - results.length, descending: false });
+      results.push(...await this.#remove(place, page.found.map(({ activity: { id, createdAt }, place: { document } }) => ({ id, at: { document, createdAt } }))));
+      after = page.next;
+    } while (after !== undefined && results.length < MOST_REMOVED);
+    return { results, hasMore: after !== undefined };
+  }
+
+  /** Removes activities, those that were found somewhere only there. */
+  async #remove(place: Place, activities: readonly Removal[]): Promise<OutcomeOf[]> {
+    const failed = { success: false, message: 'Failed to delete activity.' };
+    const outcomes = await writeEach<Removal, Located | undefined, ItemOutcome>({
+      table: this.table,
+      items: activities,
+      read: (items) => this.located(place, items.map(({ id }) => id)),
+      decide: ({ id, at }, located) => {
+        if (!located || located.disabled) return { result: failed, ops: [] };
+        const { position } = located;
+        if (at && (at.document !== position.document || at.createdAt !== position.createdAt)) return { result: failed, ops: [] };
+        return {
+          result: { success: true, message: 'Activity deleted.' },
+          ops: [remove(ActivityEntity, { ...located.place, id, createdAt: position.createdAt }), unnameRecord(place, named(id), position._r)],
+        };
+      },
+      conflicted: () => failed,
+    });
+    return activities.map(({ id }, index) => [id, outcomes[index] as ItemOutcome]);
+  }
+
+  /** Where activities to be added are already, if anywhere; INVALID_ARGUMENT when that is in another document. */
+  async #positions(place: DocumentPlace, activities: readonly IdentifiedActivity[], all: readonly IdentifiedActivity[]): Promise<(Stored<RecordPosition> | undefined)[]> {
+    if (activities.length === 0) return [];
+    const { tenant, organization } = place;
+    const positions = await findRecords(this.table, { tenant, organization }, activities.map(({ id }) => named(id)));
+    const elsewhere = positions.filter((position) => position !== undefined && position.document !== place.document);
+    const documents = await liveDocuments(this.documents, place, elsewhere.flatMap((position) => position?.documentId ?? []));
+    const issues = activities.flatMap(({ id }, index) => {
+      const position = positions[index];
+      if (!position || position.document === place.document || documents.get(position.documentId ?? '')?.internalId !== position.document) return [];
+      const at = all.findIndex((activity) => activity.id === id);
+      return [{ path: ['activities', at, 'id'], code: 'in_another_document', message: `activities[${at}].id is that of an activity of another document` }];
+    });
+    const [first, ...others] = issues;
+    if (first) throw invalid(first, ...others);
+    return positions;
+  }
+}
+
+type OutcomeOf = readonly [id: string, outcome: ItemOutcome];
+
+interface Removal {
+  readonly id: string;
+  /** Where it was found. */
+  readonly at?: Pick<RecordPosition, 'document' | 'createdAt'>;
+}
+
+/** What a removal removed, by id, and whether there is more to remove. */
+export interface Removed {
+  readonly results: readonly OutcomeOf[];
+  readonly hasMore: boolean;
+}
+
+async function inSlices<T, R>(values: readonly T[], work: (slice: readonly T[]) => Promise<R[]>): Promise<R[]> {
+  const results: R[] = [];
+  for (let i = 0; i < values.length; i += CHANGED_AT_ONCE) results.push(...await work(values.slice(i, i + CHANGED_AT_ONCE)));
+  return results;
+}
+
+export const readActivities: Capability<Pick<ActivityReader, 'list' | 'listOfTarget' | 'named'>> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }, { resource: 'index/gsi1', actions: ['Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new ActivityReader(openTable(env)),
+};
+
+export const addActivities: Capability<Pick<ActivityWriter, 'add'>> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new ActivityWriter(openTable(env)),
+};
+
+export const updateActivities: Capability<Pick<ActivityWriter, 'update'>> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new ActivityWriter(openTable(env)),
+};
+
+export const removeActivities: Capability<Pick<ActivityWriter, 'remove' | 'removeOfDocument' | 'removeOfTarget'>> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query', 'DeleteItem'] }, { resource: 'index/gsi1', actions: ['Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new ActivityWriter(openTable(env)),
+};

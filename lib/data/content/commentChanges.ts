@@ -1,0 +1,37 @@
+import type { Comment } from '../../domain/content/comments.ts';
+import { type Refused, type Thread, withChangedComments } from '../../domain/content/threads.ts';
+import type { Stored } from '../entity.ts';
+import { inTransactions, replace, type Table, type WriteOp } from '../table.ts';
+import type { DocumentPlace } from './places.ts';
+import { edgeOps } from './threadEdges.ts';
+import { CommentEntity, ThreadEntity } from './threads.ts';
+
+/** What one transaction takes besides the head of the thread: of the 100 operations of DynamoDB. */
+export const BESIDE_HEAD = 99;
+
+/** A comment before and after a change, with what tells of it. */
+export interface ChangedComment {
+  readonly before: Stored<Comment>;
+  readonly after: Comment;
+  readonly told: readonly WriteOp[];
+}
+
+/** What became of changes: the head after all of them, `conflict` when somebody else changed it, or why it could not be. */
+export type ChangesOutcome = Stored<Thread> | 'conflict' | Refused;
+
+/** The operations that change a comment, and whose data it is part of. */
+export function changeOps(place: DocumentPlace, thread: Thread, { before, after, told }: ChangedComment): WriteOp[] {
+  return [replace(CommentEntity, { ...place, ...after }, before._r), ...edgeOps(place, { thread, comment: before }, { thread, comment: after }), ...told];
+}
+
+/** Writes changes of comments that belong to one thread: in as few transactions as hold them, each with the head, which follows them. */
+export async function writeChanges(table: Table, place: DocumentPlace, thread: Stored<Thread>, changes: readonly ChangedComment[], now: number): Promise<ChangesOutcome> {
+  let head = thread;
+  for (const group of inTransactions(changes.map((change) => ({ change, ops: changeOps(place, thread, change) })), { operations: BESIDE_HEAD })) {
+    const next = withChangedComments(head, group.map(({ change }) => change.before), group.map(({ change }) => change.after), now);
+    if ('refused' in next) return next;
+    if ((await table.write([replace(ThreadEntity, { ...place, ...next }, head._r), ...group.flatMap(({ ops }) => ops)])) !== 'done') return 'conflict';
+    head = { ...next, _r: head._r + 1 };
+  }
+  return head;
+}

@@ -1,0 +1,292 @@
+import { building, type Capability } from '../../capability.ts';
+import { distinct } from '../../dict.ts';
+import type { Happening } from '../../domain/content/commentEvents.ts';
+import { changeComment, type Comment, type CommentChange, MOST_COMMENTS, type NewComment, newComments, saysOther } from '../../domain/content/comments.ts';
+import { type Thread, withComments, withoutComments } from '../../domain/content/threads.ts';
+import { ApiError, invalid } from '../../errors.ts';
+import { inSlices } from '../../inSlices.ts';
+import { readActivityConfig } from '../activityConfig.ts';
+import type { Stored } from '../entity.ts';
+import { settle } from '../settle.ts';
+import { insert, inTransactions, openTable, replace, wanted, type WriteOp } from '../table.ts';
+import { BESIDE_HEAD, type ChangedComment, changeOps, writeChanges } from './commentChanges.ts';
+import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } from './happenings.ts';
+import type { ContentPlace } from './places.ts';
+import { reactionRemovalOps, readReactionsOn } from './reactions.ts';
+import { findRecords } from './recordIds.ts';
+import { beginRemoval, commentRemovalOps, endRemoval, removeThreads, type UnfinishedRemoval } from './removal.ts';
+import { edgeOps } from './threadEdges.ts';
+import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, unknownThread } from './threads.ts';
+import { usersWithAccess } from './viewers.ts';
+
+/** What became of one comment of a call. */
+export interface CommentResult {
+  readonly commentId: number;
+  readonly success: boolean;
+  readonly message: string;
+}
+
+/** Comments on their way into a thread. */
+interface Sending {
+  readonly found: ContentPlace;
+  readonly key: ThreadKey;
+  readonly sent: readonly NewComment[];
+  readonly logged: Logged;
+  readonly now: number;
+}
+
+/** A thread that involves nobody whom its comments do not. */
+const NO_ASSIGNEE = { first: { commentId: -1, createdAt: 0 } };
+
+/** How many comments are read to be changed or removed at a time: one can be 256 KB. */
+const AT_A_TIME = 20;
+/** How many comments are listed at a time, when all of them are meant. */
+const LISTED = 200;
+
+export class CommentWriter extends ThreadReader {
+  /**
+   * Adds comments to a thread, all or none, and gives their ids. NOT_FOUND when there is no such thread, ALREADY_EXISTS for an id that is
+   * taken, FAILED_PRECONDITION when the thread takes no more; with `verify` PERMISSION_DENIED when an author has no access to the document.
+   */
+  async add(found: ContentPlace, annotationId: string, sent: readonly NewComment[], { verify, now }: { verify: boolean; now: number }): Promise<number[]> {
+    const { place } = found;
+    const authors = distinct(sent.map(({ from }) => from.userId));
+    const [key, logged, allowed] = await Promise.all([
+      this.#require(found, annotationId),
+      loggedVerbs(this.table, place.tenant, sent.some(({ triggerActivities }) => triggerActivities)),
+      verify ? usersWithAccess(this.table, found, authors, { now }) : new Set(authors),
+    ]);
+    if (!authors.every((userId) => allowed.has(userId))) throw new ApiError('PERMISSION_DENIED', 'User does not have access to document');
+    const sending: Sending = { found, key, sent, logged, now };
+    const { comments, edges } = await settle(() => this.#addAtOnce(sending));
+    if (edges) await this.#addReserved(sending, comments, edges);
+    return comments.map(({ commentId }) => commentId);
+  }
+
+  /** One try to add comments in one transaction. Where it does not hold them with their edges, their ids are reserved, and the edges given back. */
+  async #addAtOnce(sending: Sending): Promise<{ comments: Comment[]; edges?: WriteOp[] } | 'conflict'> {
+    const { found: { place }, key: { annotationId }, sent, now } = sending;
+    const thread = await this.#taking(sending);
+    const comments = newComments(sent, thread.lastCommentId, { annotationId, threadCreatedAt: thread.createdAt, createdAt: now, now });
+    const edges = comments.flatMap((comment) => edgeOps(place, undefined, { thread, comment }));
+    const ops = additionOps(sending, thread, comments);
+    if (fits([...ops, ...edges])) return (await this.table.write([...ops, ...edges])) === 'done' ? { comments } : this.#whyNot(sending);
+    if (!fits(ops)) throw tooMuch();
+    await this.#whyNot(sending);
+    const lastCommentId = Math.max(thread.lastCommentId, ...comments.map(({ commentId }) => commentId));
+    return (await this.table.write([replace(ThreadEntity, { ...place, ...thread, lastCommentId }, thread._r)])) === 'done' ? { comments, edges } : 'conflict';
+  }
+
+  /** Adds comments whose ids nobody else gets, their edges first: one to a comment that is not there is no matter. */
+  async #addReserved(sending: Sending, comments: readonly Comment[], edges: readonly WriteOp[]): Promise<void> {
+    const { found: { place }, key } = sending;
+    await this.table.writeSurely(edges);
+    try {
+      await settle(async () => {
+        const thread = await this.#taking(sending);
+        return (await this.table.write(additionOps(sending, thread, comments))) === 'done' ? 'done' : this.#whyNot(sending);
+      });
+    } catch (error) {
+      // Somebody else took an id that the caller chose, or removed the thread: the edges are those of what is there.
+      const [thread, there] = await this.#read(sending.found, key, comments.map(({ commentId }) => commentId));
+      const placed = (comment: Comment | undefined) => (thread && comment ? { thread, comment } : undefined);
+      await this.table.writeSurely(comments.flatMap((comment, index) => edgeOps(place, { thread: NO_ASSIGNEE, comment }, placed(there[index]))));
+      throw error;
+    }
+  }
+
+  /** The head of a thread that takes these comments. NOT_FOUND when it is gone, FAILED_PRECONDITION when it takes no more. */
+  async #taking({ found: { place }, key, sent }: Sending): Promise<Stored<Thread>> {
+    const thread = await this.table.get(ThreadEntity, { ...place, ...key });
+    if (!thread) throw unknownThread();
+    if (thread.commentCount + sent.length > MOST_COMMENTS) throw new ApiError('FAILED_PRECONDITION', `A thread takes at most ${MOST_COMMENTS} comments`);
+    return thread;
+  }
+
+  /** Why comments could not be added: ALREADY_EXISTS when an id that the caller chose is taken, else somebody else changed the thread. */
+  async #whyNot({ found: { place }, key, sent }: Sending): Promise<'conflict'> {
+    const taken = (await this.commentsNamed(place, key, sent.flatMap(({ commentId }) => commentId ?? []))).find((comment) => comment !== undefined);
+    if (taken) throw new ApiError('ALREADY_EXISTS', `Comment ${taken.commentId} already exists`);
+    return 'conflict';
+  }
+
+  /** Changes comments of a thread, or all of them. NOT_FOUND when there is no such thread; a comment that there is not fails alone. Ids are distinct. */
+  async update(found: ContentPlace, annotationId: string, commentIds: readonly number[] | undefined, change: CommentChange, acting: Acting): Promise<CommentResult[]> {
+    const key = await this.#require(found, annotationId);
+    const logged = await loggedVerbs(this.table, found.place.tenant, acting.log);
+    return inSlices(commentIds ?? (await this.#everyId(found, key)), AT_A_TIME, (ids) => settle(() => this.#change(found, key, ids, change, acting, logged)));
+  }
+
+  async #change(found: ContentPlace, key: ThreadKey, ids: readonly number[], change: CommentChange, acting: Acting, logged: Logged): Promise<CommentResult[] | 'conflict'> {
+    const { place } = found;
+    const { now, notify, log } = acting;
+    const [thread, comments] = await this.#read(found, key, ids);
+    const changed: ChangedComment[] = [];
+    const results = ids.map((commentId, index): CommentResult => {
+      const before = comments[index];
+      if (!thread || !before) return unknownComment(commentId);
+      const after = changeComment(before, change, now);
+      if ('refused' in after) return { commentId, success: false, message: after.refused };
+      const happening: Happening = { verb: 'updated', actor: acting.actor ?? before.from, thread, revision: before._r + 1, comment: after, from: before.commentText, to: after.commentText, notify, log };
+      const one = { before, after, told: saysOther(before, after) ? happeningOps(found, [happening], logged, now) : [] };
+      if (changeOps(place, thread, one).length > BESIDE_HEAD) return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
+      changed.push(one);
+      return { commentId, success: true, message: 'Comment updated.' };
+    });
+    if (!thread) return results;
+    const outcome = await writeChanges(this.table, place, thread, changed, now);
+    if (outcome === 'conflict') return outcome;
+    return 'refused' in outcome ? results.map(({ commentId }) => ({ commentId, success: false, message: outcome.refused })) : results;
+  }
+
+  /**
+   * Removes comments of a thread with the reactions on them; or all of them, and with them the thread: there is none without comments.
+   * NOT_FOUND when there is no such thread; a comment that there is not fails alone. Ids are distinct.
+   */
+  async remove(found: ContentPlace, annotationId: string, commentIds: readonly number[] | undefined, acting: Acting): Promise<CommentResult[]> {
+    const key = await this.#require(found, annotationId);
+    const logged = await loggedVerbs(this.table, found.place.tenant, acting.log);
+    if (commentIds === undefined) {
+      return settle(async () => {
+        const [[thread], every] = await Promise.all([this.#read(found, key, []), this.#everyId(found, key)]);
+        if (!thread) throw unknownThread();
+        return (await this.#removeThread(found, thread, acting, logged)) === 'conflict' ? 'conflict' : every.map(removed);
+      });
+    }
+    return inSlices(commentIds, AT_A_TIME, (ids) => {
+      const gone = new Set<number>();
+      return settle(() => this.#remove(found, key, ids, gone, acting, logged));
+    });
+  }
+
+  /** One try to remove some comments; `gone` are those that an earlier one removed. */
+  async #remove(found: ContentPlace, key: ThreadKey, ids: readonly number[], gone: Set<number>, acting: Acting, logged: Logged): Promise<CommentResult[] | 'conflict'> {
+    const [thread, comments] = await this.#read(found, key, ids);
+    const there = comments.filter((comment) => comment !== undefined);
+    const results = ids.map((commentId, index) => ((thread && comments[index]) || gone.has(commentId) ? removed(commentId) : unknownComment(commentId)));
+    if (!thread || there.length === 0) return results;
+    const remove = there.length === thread.commentCount ? this.#removeThread(found, thread, acting, logged) : this.#removeSome(found, thread, there, gone, acting, logged);
+    return (await remove) === 'conflict' ? 'conflict' : results;
+  }
+
+  async #removeThread(found: ContentPlace, thread: Stored<Thread>, acting: Acting, logged: Logged): Promise<'done' | 'conflict'> {
+    const [outcome] = await removeThreads(this.table, found.place, [thread], acting.now, (removable) => happeningOps(found, [threadRemoved(removable, acting)], logged, acting.now));
+    return outcome === 'busy' ? 'conflict' : 'done';
+  }
+
+  /** Removes comments of a thread that has others, in as few transactions as hold them. */
+  async #removeSome(found: ContentPlace, thread: Stored<Thread>, comments: readonly Stored<Comment>[], gone: Set<number>, acting: Acting, logged: Logged): Promise<'done' | 'conflict'> {
+    const { place } = found;
+    const { now, notify, log } = acting;
+    const units = comments.map((comment) => {
+      const happening: Happening = { verb: 'deleted', actor: acting.actor ?? comment.from, thread, revision: comment._r, comment, notify, log };
+      const told = happeningOps(found, [happening], logged, now);
+      return { comment, told, ops: [...commentRemovalOps(place, thread, comment), ...told] };
+    });
+    let head = thread;
+    // Besides, there may be a job, and the assignee goes with the first comment and comes with the one that is first then.
+    for (const group of inTransactions(units, { operations: BESIDE_HEAD - 3 })) {
+      const went = group.map(({ comment }) => comment);
+      const left = await this.#ends(found, head, went);
+      const next = withoutComments(head, went, left, now);
+      const current = head;
+      const ops = [
+        replace(ThreadEntity, { ...place, ...next }, head._r),
+        ...(left.first ? edgeOps(place, { thread: head, comment: left.first }, { thread: next, comment: left.first }) : []),
+        ...group.flatMap(({ comment, told }) => [...commentRemovalOps(place, current, comment), ...told]),
+      ];
+      const { ops: reactionOps, unfinished } = await this.#reactionsOf(found, went, BESIDE_HEAD + 1 - ops.length, now);
+      if ((await this.table.write([...ops, ...reactionOps])) !== 'done') return 'conflict';
+      for (const { commentId } of went) gone.add(commentId);
+      if (unfinished) await endRemoval(this.table, place.tenant, unfinished);
+      head = { ...next, _r: head._r + 1 };
+    }
+    return 'done';
+  }
+
+  /** The first and last comment that stay, where those that go are the first or last. */
+  async #ends({ place }: ContentPlace, thread: Thread, went: readonly Comment[]): Promise<{ first?: Comment | undefined; last?: Comment | undefined }> {
+    const goes = (commentId: number) => went.some((comment) => comment.commentId === commentId);
+    const end = async (commentId: number, descending: boolean) => {
+      if (!goes(commentId)) return undefined;
+      const { values } = await this.comments(place, thread, { limit: went.length + 1, descending });
+      return values.find((comment) => !goes(comment.commentId));
+    };
+    const [first, last] = await Promise.all([end(thread.first.commentId, false), end(thread.last.commentId, true)]);
+    return { first, last };
+  }
+
+  /** The operations that remove the reactions on comments, where there is room for them; else one that begins to, and what is left to do. */
+  async #reactionsOf({ place, document: { documentId } }: ContentPlace, comments: readonly Comment[], room: number, now: number): Promise<{ ops: WriteOp[]; unfinished?: UnfinishedRemoval }> {
+    const references = comments.flatMap(({ reactions = [] }) => reactions);
+    if (references.length === 0) return { ops: [] };
+    const reactions = await readReactionsOn(this.table, place, references);
+    const ops = reactionRemovalOps(place, documentId, reactions.filter((reaction) => reaction !== undefined));
+    if (ops.length <= room) return { ops };
+    const { op, unfinished } = beginRemoval(place, { documentId, reactions: references }, now);
+    return { ops: [op], unfinished };
+  }
+
+  async #everyId({ place }: ContentPlace, key: ThreadKey): Promise<number[]> {
+    const ids: number[] = [];
+    let after: string | undefined;
+    do {
+      const page = await this.comments(place, key, { limit: LISTED, after });
+      ids.push(...page.values.map(({ commentId }) => commentId));
+      after = page.next;
+    } while (after !== undefined);
+    return ids;
+  }
+
+  /** The head of a thread and some of its comments. One BatchGet. */
+  async #read({ place }: ContentPlace, { annotationId, createdAt }: ThreadKey, ids: readonly number[]): Promise<[Stored<Thread> | undefined, (Stored<Comment> | undefined)[]]> {
+    const comments = ids.map((commentId) => wanted(CommentEntity, { ...place, annotationId, threadCreatedAt: createdAt, commentId }));
+    const [thread, ...found] = await this.table.getEach(wanted(ThreadEntity, { ...place, annotationId, createdAt }), ...comments);
+    return [thread, found];
+  }
+
+  async #require({ place, document: { documentId } }: ContentPlace, annotationId: string): Promise<ThreadKey> {
+    const [position] = await findRecords(this.table, place, [{ kind: 'thread', id: annotationId, within: documentId }]);
+    if (!position) throw unknownThread();
+    return { annotationId, createdAt: position.createdAt };
+  }
+}
+
+/** The operations that add comments, with the head and what tells of them, but without edges. FAILED_PRECONDITION when the thread cannot have them. */
+function additionOps({ found, sent, logged, now }: Sending, thread: Stored<Thread>, comments: readonly Comment[]): WriteOp[] {
+  const next = withComments(thread, comments, now);
+  if ('refused' in next) throw new ApiError('FAILED_PRECONDITION', next.refused);
+  const told = comments.map((comment, index): Happening => {
+    const { triggerNotification: notify = false, triggerActivities: log = false } = sent[index] as NewComment;
+    return { verb: 'added', actor: comment.from, thread: next, revision: 1, comment, notify, log };
+  });
+  return [
+    replace(ThreadEntity, { ...found.place, ...next }, thread._r),
+    ...comments.map((comment) => insert(CommentEntity, { ...found.place, ...comment })),
+    ...happeningOps(found, told, logged, now),
+  ];
+}
+
+/** Whether one transaction holds these operations. */
+function fits(ops: readonly WriteOp[]): boolean {
+  return inTransactions(ops.map((op) => ({ ops: [op] })), { operations: BESIDE_HEAD + 1 }).length === 1;
+}
+
+function unknownComment(commentId: number): CommentResult {
+  return { commentId, success: false, message: 'Comment does not exist.' };
+}
+
+function removed(commentId: number): CommentResult {
+  return { commentId, success: true, message: 'Comment deleted.' };
+}
+
+function tooMuch(): ApiError {
+  return invalid({ path: ['commentData'], code: 'too_big', message: 'commentData is too much to be added at once: send fewer comments, or fewer that trigger notifications and activities' });
+}
+
+/** Add, change and remove comments of threads. */
+export const writeComments: Capability<Pick<CommentWriter, 'add' | 'update' | 'remove'>> = /* @__PURE__ */ building([readThreads, readActivityConfig], {
+  grants: [{ resource: 'table', actions: ['PutItem', 'DeleteItem'] }],
+  env: [],
+  open: (env) => new CommentWriter(openTable(env)),
+});

@@ -1,0 +1,50 @@
+import { activityEnabled } from '../../domain/content/activities.ts';
+import { activitiesOf, type CommentVerb, eventsOf, type Happening, type HappeningPlace } from '../../domain/content/commentEvents.ts';
+import type { Comment } from '../../domain/content/comments.ts';
+import type { Thread } from '../../domain/content/threads.ts';
+import type { ContentUser } from '../../domain/content/user.ts';
+import { ActivityConfigEntity } from '../activityConfig.ts';
+import type { Stored } from '../entity.ts';
+import { emit } from '../events.ts';
+import type { Table, WriteOp } from '../table.ts';
+import { activityOps } from './activities.ts';
+import type { ContentPlace } from './places.ts';
+
+/** Who changes something of a thread, and who is to hear of it. */
+export interface Acting {
+  /** The author of what is changed when left out. */
+  readonly actor?: ContentUser | undefined;
+  /** Whether others are told, and whether it is logged. */
+  readonly notify: boolean;
+  readonly log: boolean;
+  readonly now: number;
+}
+
+/** Where something happened, as events tell it. */
+export function happeningPlace({ place, organization, document }: ContentPlace, now: number): HappeningPlace {
+  return { names: { apiKey: place.tenant, organization, document }, place, now };
+}
+
+/** Whether what happened by a verb is logged. */
+export type Logged = (verb: CommentVerb) => boolean;
+
+/** Which verbs are logged: none when nothing is asked to be, else those that the customer's configuration has on. One read at most. */
+export async function loggedVerbs(table: Table, tenant: string, asked: boolean): Promise<Logged> {
+  if (!asked) return () => false;
+  const config = await table.get(ActivityConfigEntity, { tenant });
+  return (verb) => activityEnabled(config, verb);
+}
+
+/** That a thread was removed: one happening, about its comment when it had only that one. */
+export function threadRemoved({ thread, comments }: { thread: Stored<Thread>; comments: readonly Comment[] }, { actor = thread.from, notify, log }: Acting): Happening {
+  return { verb: 'deleted', actor, thread, revision: thread._r, comment: thread.commentCount === 1 ? comments[0] : undefined, comments, notify, log };
+}
+
+/** The events and activities of what happened, for the transaction in which it does. */
+export function happeningOps(found: ContentPlace, happenings: readonly Happening[], logged: Logged, now: number): WriteOp[] {
+  const at = happeningPlace(found, now);
+  return [
+    ...eventsOf(happenings, at).flatMap((event) => emit(found.place.tenant, event, now)),
+    ...activitiesOf(happenings, at, logged).flatMap((activity) => activityOps(found.place, at.names, activity, now)),
+  ];
+}

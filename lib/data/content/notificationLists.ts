@@ -1,0 +1,271 @@
+import type { Capability } from '../../capability.ts';
+import { distinctBy } from '../../dict.ts';
+import { accessContext, documentPermission, type UserAccess } from '../../domain/access.ts';
+import { contextAllows, names, type Notification, type ShownNotification, showNotification } from '../../domain/content/notifications.ts';
+import { invalid } from '../../errors.ts';
+import { limits } from '../../schema.ts';
+import { type Document, DocumentReader } from '../documents.ts';
+import { type Place, placeOf } from '../folders.ts';
+import { joinKey } from '../keys.ts';
+import type { Organization } from '../organizations.ts';
+import { openTable, type Table } from '../table.ts';
+import { UserReader } from '../users.ts';
+import { EVERYBODY, InvolvementEntity, recordSortKey } from './involvements.ts';
+import { namedNotifications, NotificationEntity, type PlacedNotification, readNotifications } from './notifications.ts';
+import { guardsOf, visibleTo } from './viewers.ts';
+import { everyDocument, liveDocuments, stretch, theseDocuments, walk, walkCursor } from './walk.ts';
+
+/** Which notifications are asked for; what is given is combined. */
+export interface NotificationFilter {
+  /** Under the customer's id. */
+  readonly documentId?: string | undefined;
+  /** As `locationKey` gives it. */
+  readonly locationId?: string | undefined;
+  /** Those for this user that the user may see. */
+  readonly userId?: string | undefined;
+  readonly notificationIds?: readonly string[] | undefined;
+}
+
+interface Slice {
+  readonly limit: number;
+  /** The cursor of the page before. */
+  readonly after?: string | undefined;
+  readonly ascending?: boolean;
+}
+
+export interface NotificationPageOptions extends Slice {
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+export interface NotificationPage {
+  readonly values: ShownNotification[];
+  /** Undefined at the end. */
+  readonly next: string | undefined;
+}
+
+/** A page ends early at this size of its notifications as JSON, so that an answer stays below the limit of 5 MB. */
+const PAGE_BYTES = 4_000_000;
+/** An answer without pages is put together of so many. */
+const MOST_PAGES = 20;
+/** A page of a user's notifications ends early after so many queries of edges. */
+const MOST_QUERIES = 8;
+/** How many edges one of them reads at most, and for how many the notifications are read at a time: one can be 256 KB. */
+const EDGES_AT_ONCE = 1_000;
+const READ_AT_ONCE = 100;
+
+/** A notification in its list, and what to continue after. */
+interface Candidate extends PlacedNotification {
+  readonly key: string;
+}
+
+/** Some notifications in their order, and up to where they were looked for; undefined at the end. */
+interface Round {
+  readonly candidates: readonly Candidate[];
+  readonly upTo: string | undefined;
+}
+
+/** Lists notifications of an organization. */
+export class NotificationLists {
+  readonly #table: Table;
+  readonly #documents: DocumentReader;
+  readonly #users: UserReader;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#documents = new DocumentReader(table);
+    this.#users = new UserReader(table);
+  }
+
+  /**
+   * A page of the notifications that a filter asks for, by time, the newest first unless `ascending`; of a whole organization document by
+   * document. It ends early at about 4 MB or after a bounded number of queries, then with fewer values, perhaps none, and a `next`. NOT_FOUND
+   * when the document does not exist.
+   */
+  async page(tenant: string, organization: Organization, filter: NotificationFilter, options: NotificationPageOptions): Promise<NotificationPage> {
+    const place = placeOf(tenant, organization);
+    const { notificationIds, userId } = filter;
+    const document = filter.documentId === undefined ? undefined : await this.#documents.require(place, filter.documentId);
+    const isThere = inLocation(filter);
+    const show = (notification: Notification) => showNotification({ apiKey: tenant, organizationId: organization.organizationId }, notification);
+    if (notificationIds === undefined && userId === undefined) return this.#walked(place, document, isThere, options, show);
+
+    const rounds = notificationIds ? this.#named(place, notificationIds, options) : this.#edges(place, [userId as string, EVERYBODY], document?.internalId, options);
+    const viewer = userId === undefined ? undefined : this.#viewer(place, organization, userId, options.now);
+    // It is awaited with the first round; a failure before that must not leave it without anybody who looks.
+    viewer?.catch(() => undefined);
+    const values: ShownNotification[] = [];
+    let [position, bytes] = [options.after, 0];
+    for await (const { candidates, upTo } of rounds) {
+      const asked = candidates.filter((one) => (isThere?.(one.notification) ?? true) && (!document || one.document === document.internalId));
+      const seen = viewer ? await this.#visible(await viewer, asked) : asked;
+      for (const { key, notification } of seen) {
+        const shown = show(notification);
+        bytes += Buffer.byteLength(JSON.stringify(shown));
+        if (values.length === options.limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: position };
+        values.push(shown);
+        position = key;
+      }
+      position = upTo;
+    }
+    return { values, next: position };
+  }
+
+  /**
+   * The most recent notifications that a filter asks for, newest first: at most 1,000 and about 4 MB, but all that are asked for by id.
+   * INVALID_ARGUMENT when there are too many to look through.
+   */
+  async recent(tenant: string, organization: Organization, filter: NotificationFilter, now: number): Promise<ShownNotification[]> {
+    // Document by document, the latest are known at the end only.
+    const endsEarly = filter.notificationIds === undefined && (filter.documentId !== undefined || filter.userId !== undefined);
+    const found: ShownNotification[] = [];
+    let [after, bytes]: [string | undefined, number] = [undefined, 0];
+    for (let i = 0; i < MOST_PAGES; i++) {
+      const { values, next } = await this.page(tenant, organization, filter, { limit: limits.pageSize, after, now });
+      found.push(...values);
+      bytes += values.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
+      if (next === undefined || (endsEarly && (found.length >= limits.pageSize || bytes >= PAGE_BYTES))) return filter.notificationIds ? found : latest(found);
+      after = next;
+    }
+    const message = 'documentId must be narrowed: there are too many notifications to look through. /v2/notifications/get gives them in pages';
+    throw invalid({ path: ['documentId'], code: 'too_many', message });
+  }
+
+  /**
+   * The ids of the notifications that a filter without `notificationIds` asks for, some at a time; of a user those that name the user. They
+   * may be removed meanwhile. `document` is that of the filter, as it was found.
+   */
+  async *ids(place: Place, document: Document | undefined, { userId, ...filter }: NotificationFilter): AsyncGenerator<string[]> {
+    const isThere = inLocation(filter);
+    if (userId !== undefined) {
+      const rounds = this.#edges(place, [userId], document?.internalId, { limit: EDGES_AT_ONCE, ascending: true }, Infinity);
+      const isTheirs = ({ notification }: Candidate) => names(notification, userId) && (isThere?.(notification) ?? true);
+      for await (const { candidates } of rounds) yield candidates.filter(isTheirs).map(({ notification }) => notification.id);
+      return;
+    }
+    let after: string | undefined;
+    do {
+      const { values, next } = await this.#walked(place, document, isThere, { after, limit: READ_AT_ONCE, ascending: true }, ({ id }) => id);
+      yield values;
+      after = next;
+    } while (after !== undefined);
+  }
+
+  /** A page of the notifications of a document, or of all of them document by document. */
+  async #walked<V>(
+    place: Place, document: Document | undefined, isWanted: IsWanted | undefined, { after, limit, ascending = false }: Slice, show: (notification: Notification) => V,
+  ): Promise<{ values: V[]; next: string | undefined }> {
+    const { values, next } = await walk({
+      documents: document ? theseDocuments([{ documentId: document.documentId, place: { ...place, document: document.internalId } }]) : everyDocument(this.#documents, place),
+      from: walkCursor.position(after),
+      limit,
+      read: (one, options) => stretch(this.#table, NotificationEntity, one.place, { ...options, descending: !ascending }, show, isWanted),
+    });
+    return { values, next: walkCursor.of(next) };
+  }
+
+  /** Notifications by their ids: all in one round. */
+  async *#named(place: Place, ids: readonly string[], { after, ascending = false }: Slice): AsyncGenerator<Round> {
+    const found = await namedNotifications(this.#table, place, ids);
+    const order = byKey(ascending);
+    const keyOf = ({ createdAt, id }: Notification) => joinKey(recordSortKey(createdAt, id));
+    const candidates = found.flatMap((one): Candidate[] => (one ? [{ ...one, key: keyOf(one.notification) }] : []));
+    yield { candidates: candidates.filter((one) => after === undefined || order({ key: after }, one) < 0).sort(order), upTo: undefined };
+  }
+
+  /** The notifications to which the edges of some users lead, in one order; those of one document when it is given. */
+  async *#edges(place: Place, userIds: readonly string[], document: string | undefined, { after, limit, ascending = false }: Slice, most = MOST_QUERIES): AsyncGenerator<Round> {
+    let from = after;
+    for (let query = 0; query < most; query++) {
+      // Where the first ones do not fill the page, most are not wanted.
+      const count = query === 0 ? Math.min(limit + 1, EDGES_AT_ONCE) : EDGES_AT_ONCE;
+      const { edges, next } = await this.#merged(place, userIds, { after: from, limit: count, descending: !ascending });
+      for (let i = 0; i === 0 || i < edges.length; i += READ_AT_ONCE) {
+        const slice = edges.slice(i, i + READ_AT_ONCE);
+        const asked = document === undefined ? slice : slice.filter((edge) => edge.document === document);
+        const read = await readNotifications(this.#table, place, asked);
+        const candidates = asked.flatMap((edge, index) => (read[index] ? [{ key: edge.key, document: edge.document, notification: read[index] }] : []));
+        yield { candidates, upTo: i + READ_AT_ONCE < edges.length ? slice.at(-1)?.key : next };
+      }
+      if (next === undefined) return;
+      from = next;
+    }
+  }
+
+  /** The edges of some users to notifications in one order, those to the same one once. */
+  async #merged(place: Place, userIds: readonly string[], options: { after: string | undefined; limit: number; descending: boolean }) {
+    const pages = await Promise.all(userIds.map((userId) => this.#table.query(InvolvementEntity, { ...place, userId }, { ...options, prefix: ['DATA', 'notification'] })));
+    const order = byKey(!options.descending);
+    // Behind the end of a page that goes on nothing is known.
+    const [next] = pages.flatMap((page) => (page.next === undefined ? [] : [{ key: page.next }])).sort(order);
+    const edges = pages.flatMap(({ values }) => values.map((edge) => ({ ...edge, key: InvolvementEntity.key({ ...place, ...edge, userId: '', kind: 'notification' }).SK })));
+    const known = distinctBy(edges, ({ key }) => key).filter((edge) => next === undefined || order(edge, next) <= 0);
+    return { edges: known.sort(order), next: next?.key };
+  }
+
+  async #viewer(place: Place, { organizationId, internalId }: Organization, userId: string, now: number): Promise<Viewer> {
+    const [[known], grants] = await Promise.all([this.#users.known(place.tenant, [userId]), this.#users.grants(place, userId)]);
+    return { place, userId, organizationId, access: { known: known !== undefined, organizationId: internalId, grants, now: now / 1000 }, now };
+  }
+
+  /**
+   * Those of the notifications that are for a user: that name the user, or are for everybody with access to the document; and that the user
+   * may see, as their context and the visibility of their threads go. Documents that are gone have none.
+   */
+  async #visible({ place, userId, organizationId, access, now }: Viewer, candidates: readonly Candidate[]): Promise<Candidate[]> {
+    const documents = await liveDocuments(this.#documents, place, candidates.map(({ notification }) => notification.documentId));
+    const allowed = accessContext(access);
+    const theirs = candidates.filter(({ document: internalId, notification }) => {
+      const document = documents.get(notification.documentId);
+      if (document?.internalId !== internalId || !contextAllows(notification, allowed)) return false;
+      return names(notification, userId) || (notification.notifyAll && documentPermission(access, document).errorCode === undefined);
+    });
+    const visible = await threadsVisible(this.#table, place, organizationId, userId, theirs, now);
+    return theirs.filter((_candidate, index) => visible[index]);
+  }
+}
+
+/** Somebody for whom notifications are listed. */
+interface Viewer {
+  readonly place: Place;
+  readonly userId: string;
+  /** Under the customer's id. */
+  readonly organizationId: string;
+  readonly access: UserAccess;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/**
+ * Which of the notifications are about threads that a user may see, or about none. Of a thread that is gone counts who could see it when
+ * the notification was made.
+ */
+export async function threadsVisible(table: Table, place: Place, organizationId: string, userId: string, placed: readonly PlacedNotification[], now: number): Promise<boolean[]> {
+  const about = placed.flatMap(({ document, notification: { thread } }) => (thread ? [{ ...thread, document, organizationId }] : []));
+  const current = await guardsOf(table, place, organizationId, about);
+  const visible = (await visibleTo(table, place.tenant, userId, about.map((thread, index) => current[index] ?? thread), now)).values();
+  return placed.map(({ notification: { thread } }) => (thread ? visible.next().value === true : true));
+}
+
+/** The latest first, as many as one answer takes. */
+function latest(found: readonly ShownNotification[]): ShownNotification[] {
+  let bytes = 0;
+  const inOrder = found.toSorted((a, b) => b.timestamp - a.timestamp).slice(0, limits.pageSize);
+  return inOrder.filter((one, index) => (bytes += Buffer.byteLength(JSON.stringify(one))) <= PAGE_BYTES || index === 0);
+}
+
+type IsWanted = (notification: Notification) => boolean;
+
+function inLocation({ locationId }: NotificationFilter): IsWanted | undefined {
+  return locationId === undefined ? undefined : ({ locationKey }) => locationKey === locationId;
+}
+
+function byKey(ascending: boolean) {
+  return (a: { readonly key: string }, b: { readonly key: string }) => (a.key === b.key ? 0 : (a.key < b.key) === ascending ? -1 : 1);
+}
+
+export const readNotificationLists: Capability<NotificationLists> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new NotificationLists(openTable(env)),
+};

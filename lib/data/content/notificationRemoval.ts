@@ -1,0 +1,54 @@
+import type { Capability } from '../../capability.ts';
+import { distinct } from '../../dict.ts';
+import type { ItemOutcome } from '../../results.ts';
+import type { Document } from '../documents.ts';
+import { placeOf } from '../folders.ts';
+import type { Organization } from '../organizations.ts';
+import { openTable, type Table } from '../table.ts';
+import { type NotificationFilter, NotificationLists } from './notificationLists.ts';
+import { NotificationWriter, selects } from './notifications.ts';
+
+/** How many notifications one call removes that does not name them, and for how long it looks for more. */
+const MOST_REMOVED = 2_000;
+const LOOKS_FOR_MILLISECONDS = 15_000;
+
+/** What a removal removed, by id, and whether there may be more to remove. */
+export interface NotificationsRemoved {
+  readonly results: readonly (readonly [id: string, ItemOutcome])[];
+  readonly hasMore: boolean;
+}
+
+export class NotificationRemover {
+  readonly #lists: NotificationLists;
+  readonly #writer: NotificationWriter;
+  readonly #clock: () => number;
+
+  constructor(table: Table, clock: () => number = Date.now) {
+    this.#lists = new NotificationLists(table);
+    this.#writer = new NotificationWriter(table);
+    this.#clock = clock;
+  }
+
+  /**
+   * Removes the notifications that a filter selects, of a user those that name the user; named ones all at once, others up to about 2,000,
+   * or as many as 15 s allow. `document` is that of the filter, as it was found.
+   */
+  async remove(tenant: string, organization: Organization, document: Document | undefined, filter: NotificationFilter): Promise<NotificationsRemoved> {
+    const place = placeOf(tenant, organization);
+    const until = this.#clock() + LOOKS_FOR_MILLISECONDS;
+    const results: [string, ItemOutcome][] = [];
+    const { notificationIds } = filter;
+    for await (const ids of notificationIds ? [distinct(notificationIds)] : this.#lists.ids(place, document, filter)) {
+      const removed = await this.#writer.remove(place, ids, (placed) => selects(document, filter, placed));
+      results.push(...ids.map((id, index): [string, ItemOutcome] => [id, removed[index] as ItemOutcome]));
+      if (!notificationIds && (results.length >= MOST_REMOVED || this.#clock() > until)) return { results, hasMore: true };
+    }
+    return { results, hasMore: false };
+  }
+}
+
+export const removeNotifications: Capability<Pick<NotificationRemover, 'remove'>> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query', 'DeleteItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new NotificationRemover(openTable(env)),
+};

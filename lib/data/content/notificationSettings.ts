@@ -1,0 +1,108 @@
+import * as z from 'zod';
+import type { Capability } from '../../capability.ts';
+import { levelsFor, type NotificationChannel, type NotificationLevel, notificationChannels, type NotificationLevels, notificationLevels } from '../../domain/events/recipients.ts';
+import { defineEntity, type Stored } from '../entity.ts';
+import type { Place } from '../folders.ts';
+import { insert, openTable, replace, type Table } from '../table.ts';
+import { UserEntity } from '../users.ts';
+import { writeEach } from '../writeEach.ts';
+
+const Level = z.enum(notificationLevels).optional();
+
+/** What a user wants to be told of: in the organization, and over that in a document. What was never set is absent. */
+export const NotificationSettingsEntity = defineEntity({
+  type: 'NotificationSettings',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'user',
+  purpose: 'What a user wants to be told of by inbox, e-mail and Slack, in the organization or in one document',
+  schema: z.object({ inbox: Level, email: Level, slack: Level }),
+  pk: (of: Place & { userId: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'USER', of.userId],
+  // Without a document they are those for the organization.
+  sk: (key: { document?: string | undefined }) => ['SETTINGS', ...(key.document === undefined ? [] : [key.document])],
+});
+
+export type LevelsInForce = Record<NotificationChannel, NotificationLevel>;
+
+/** Settings for the organization, or for the document with this internal id. */
+export interface SettingsScope {
+  readonly document?: string | undefined;
+}
+
+/** What is set in one scope and, channel by channel, what is in force there. */
+export interface ScopedSettings {
+  readonly set: NotificationLevels;
+  readonly inForce: LevelsInForce;
+}
+
+export class NotificationSettingsReader {
+  protected readonly table: Table;
+
+  constructor(table: Table) {
+    this.table = table;
+  }
+
+  /** A user's settings in each of the scopes. One BatchGet. */
+  async of(place: Place, userId: string, scopes: readonly SettingsScope[]): Promise<ScopedSettings[]> {
+    const [organization, ...found] = await this.table.getMany(NotificationSettingsEntity, [{}, ...scopes].map((scope) => ({ ...place, userId, ...scope })));
+    return found.map((set) => ({ set: { ...organization, ...defined(set ?? {}) }, inForce: levelsFor(organization, set) }));
+  }
+}
+
+export interface SettingsWritten {
+  readonly success: boolean;
+  readonly message: string;
+}
+
+export class NotificationSettingsWriter extends NotificationSettingsReader {
+  /**
+   * Sets levels of users in every one of the scopes, channel by channel: what is not sent stays. A user that the tenant does not know
+   * fails alone. Users and scopes are distinct; gives one result per user.
+   */
+  async set(place: Place, userIds: readonly string[], scopes: readonly SettingsScope[], sent: NotificationLevels): Promise<SettingsWritten[]> {
+    const known = await this.table.getMany(UserEntity, userIds.map((userId) => ({ tenant: place.tenant, userId })));
+    const items = userIds.flatMap((userId, index) => (known[index] ? scopes.map(({ document }) => ({ userId, document })) : []));
+    const written = await writeEach<(typeof items)[number], Stored<NotificationLevels> | undefined, boolean>({
+      table: this.table,
+      items,
+      read: (some) => this.table.getMany(NotificationSettingsEntity, some.map((item) => ({ ...place, ...item }))),
+      decide: (item, stored) => {
+        const merged = { ...stored, ...defined(sent) };
+        if (stored && notificationChannels.every((channel) => stored[channel] === merged[channel])) return { result: true, ops: [] };
+        const value = { ...place, ...item, ...merged };
+        return { result: true, ops: [stored ? replace(NotificationSettingsEntity, value, stored._r) : insert(NotificationSettingsEntity, value)] };
+      },
+      conflicted: () => false,
+    });
+    const failed = new Set(items.flatMap(({ userId }, index) => (written[index] ? [] : [userId])));
+    return userIds.map((userId, index) => {
+      if (!known[index]) return { success: false, message: 'User does not exist.' };
+      return failed.has(userId) ? { success: false, message: 'User config is being changed by another request.' } : { success: true, message: 'User config set successfully.' };
+    });
+  }
+}
+
+function defined(levels: NotificationLevels): NotificationLevels {
+  return Object.fromEntries(notificationChannels.flatMap((channel) => (levels[channel] === undefined ? [] : [[channel, levels[channel]]])));
+}
+
+/**
+ * What is in force for each user in a document, by its internal id; without one, in the organization. For deliveries, which ask for
+ * everybody whom an event may concern: one BatchGet per 50 users, in parallel.
+ */
+export async function notificationSettings(table: Table, place: Place, document: string | undefined, userIds: readonly string[]): Promise<ReadonlyMap<string, LevelsInForce>> {
+  const found = await table.getMany(NotificationSettingsEntity, userIds.flatMap((userId) => [{ ...place, userId }, { ...place, userId, document }]));
+  return new Map(userIds.map((userId, index) => [userId, levelsFor(found[2 * index], found[2 * index + 1])]));
+}
+
+export const readNotificationSettings: Capability<NotificationSettingsReader> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new NotificationSettingsReader(openTable(env)),
+};
+
+export const writeNotificationSettings: Capability<Pick<NotificationSettingsWriter, 'set'>> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new NotificationSettingsWriter(openTable(env)),
+};

@@ -1,0 +1,262 @@
+import type { Capability } from '../../capability.ts';
+import { distinct } from '../../dict.ts';
+import type { Happening } from '../../domain/content/commentEvents.ts';
+import type { Comment } from '../../domain/content/comments.ts';
+import { type CommentName, type Reacting, type Reaction, react, type ReactionReference, showReaction, withReference } from '../../domain/content/reactions.ts';
+import type { Thread } from '../../domain/content/threads.ts';
+import type { ContentUser } from '../../domain/content/user.ts';
+import type { Stored } from '../entity.ts';
+import { insert, OPS_PER_TRANSACTION, openTable, replace, type Table, type WriteOp } from '../table.ts';
+import { type Decision, writeEach } from '../writeEach.ts';
+import { happeningOps } from './happenings.ts';
+import { involve } from './involvements.ts';
+import type { ContentPlace } from './places.ts';
+import { edge, ReactionEntity, reactionRemovalOps } from './reactions.ts';
+import { findRecords, nameRecord, type RecordPosition } from './recordIds.ts';
+import { CommentEntity, ThreadReader } from './threads.ts';
+
+/** What became of one reaction of a call. */
+export interface ReactionResult {
+  readonly success: boolean;
+  readonly annotationId: string;
+  readonly message: string;
+}
+
+/** A reaction by its id, and the comment that it is on as far as the call says. */
+interface NamedReaction {
+  readonly annotationId: string;
+  readonly on?: CommentName | undefined;
+}
+
+/** A reaction of a call, and those of its users who are added at a time. */
+interface Step extends Reacting {
+  readonly some: readonly ContentUser[];
+}
+
+/** What is stored under a reaction's id, and of the comment that it is on, or is to be on. */
+interface State {
+  readonly name: Stored<RecordPosition> | undefined;
+  readonly reaction: Stored<Reaction> | undefined;
+  readonly target: { readonly thread: Stored<Thread>; readonly comment: Stored<Comment> } | undefined;
+}
+
+/** The most that one more user costs: reaction, id, edge, and the two items of an event. */
+const OPS_PER_USER = 5;
+/** What a removal costs besides the edges of its users: reaction, id, and an event. */
+const OPS_PER_REMOVAL = 4;
+/** More than other calls take: many users react to one comment at the same time. */
+const TRIES = 10;
+
+export class ReactionWriter {
+  readonly #table: Table;
+  readonly #threads: ThreadReader;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#threads = new ThreadReader(table);
+  }
+
+  /**
+   * Adds reactions, or users to those that are there already. A comment names the reactions on it, and each user's is told of
+   * (`comment.reaction_add`), in the same transaction. One that cannot be fails alone.
+   */
+  async add(at: ContentPlace, reactions: readonly Reacting[], now: number): Promise<ReactionResult[]> {
+    const single = reactions.flatMap((reacting) => reacting.users.map((user): Step => ({ ...reacting, some: [user] })));
+    const waves = inWaves(single, ({ annotationId, on }) => (on ? [on.annotationId, on.commentId] : [annotationId]), () => OPS_PER_USER);
+    const results = new Map<string, ReactionResult>();
+    for (const wave of waves) {
+      await this.#write(wave.map(joined), results, (asked) => this.#read(at, asked), (asked, states) => addition(at, asked, states, now));
+    }
+    return reactions.map(({ annotationId }) => results.get(annotationId) as ReactionResult);
+  }
+
+  /**
+   * Removes reactions, and tells of those on comments (`comment.reaction_delete`): `actor` did it, or else who reacted first. One that is
+   * not there fails alone. Ids are distinct.
+   */
+  async remove(at: ContentPlace, annotationIds: readonly string[], actor: ContentUser | undefined, now: number): Promise<ReactionResult[]> {
+    const asked = annotationIds.map((annotationId) => ({ annotationId }));
+    const states = await this.#read(at, asked);
+    // What was read to find out what the reactions are on does for the first try of the first wave.
+    const known = new Map(asked.map((one, index) => [one, states[index] as State]));
+    const read = async (some: readonly NamedReaction[]) => {
+      const before = some.map((one) => known.get(one));
+      for (const one of some) known.delete(one);
+      return before.every((state) => state !== undefined) ? before : this.#read(at, some);
+    };
+    const commentOf = (one: NamedReaction) => {
+      const on = known.get(one)?.reaction?.on;
+      return on ? [on.annotationId, on.commentId] : [one.annotationId];
+    };
+    const waves = inWaves(asked, commentOf, (one) => OPS_PER_REMOVAL + (known.get(one)?.reaction?.fromUsers.length ?? 0));
+    const results = new Map<string, ReactionResult>();
+    for (const wave of waves) {
+      await this.#write(wave, results, read, (some, found) => removal(at, some, found, actor, now));
+      known.clear();
+    }
+    return annotationIds.map((annotationId) => results.get(annotationId) as ReactionResult);
+  }
+
+  /** Writes what is decided on each group of reactions, and collects what became of them: of one that is in several waves its first failure. */
+  async #write<N extends NamedReaction>(
+    groups: readonly (readonly N[])[],
+    results: Map<string, ReactionResult>,
+    read: (reactions: readonly N[]) => Promise<readonly State[]>,
+    decide: (reactions: readonly N[], states: readonly State[]) => Decision<ReactionResult[]>,
+  ): Promise<void> {
+    const written = await writeEach<readonly N[], readonly State[], ReactionResult[]>({
+      table: this.#table,
+      items: groups,
+      read: async (some) => {
+        const states = (await read(some.flat())).values();
+        return some.map((group) => group.map(() => states.next().value as State));
+      },
+      decide,
+      conflicted: (group) => group.map(({ annotationId }) => failed(annotationId, 'Reaction is being changed by another request.')),
+      tries: TRIES,
+    });
+    for (const result of written.flat()) if (results.get(result.annotationId)?.success !== false) results.set(result.annotationId, result);
+  }
+
+  async #read({ place, document }: ContentPlace, asked: readonly NamedReaction[]): Promise<State[]> {
+    const threadIds = distinct(asked.flatMap(({ on }) => on?.annotationId ?? []));
+    const names = await findRecords(this.#table, { tenant: place.tenant, organization: place.organization }, [
+      ...asked.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within: document.documentId }) as const),
+      ...threadIds.map((id) => ({ kind: 'thread', id, within: document.documentId }) as const),
+    ]);
+    // A document that is gone may have left ids behind: in this one they lead to nothing.
+    const threads = new Map(threadIds.map((id, index) => [id, names[asked.length + index]]));
+    const reactions = await whereGiven(asked.map(({ annotationId }, index) => {
+      const name = names[index];
+      return name && { ...place, annotationId, createdAt: name.createdAt };
+    }), (keys) => this.#table.getMany(ReactionEntity, keys));
+    const targets = await whereGiven(asked.map(({ on }, index) => {
+      const stored = reactions[index];
+      const threadCreatedAt = stored ? stored.on?.threadCreatedAt : threads.get(on?.annotationId ?? '')?.createdAt;
+      const comment = stored ? stored.on : on;
+      return comment && threadCreatedAt !== undefined ? { document: place.document, id: comment.annotationId, createdAt: threadCreatedAt, commentId: comment.commentId } : undefined;
+    }), (edges) => this.#threads.ofEdges(place, edges));
+    return asked.map((_one, index) => ({ name: names[index], reaction: reactions[index], target: targets[index] }));
+  }
+}
+
+/** What happens when somebody reacts, to reactions on one comment or to one on none. */
+function addition(at: ContentPlace, steps: readonly Step[], states: readonly State[], now: number): Decision<ReactionResult[]> {
+  const { place, document: { documentId } } = at;
+  const comments = new ChangedComments();
+  const ops: WriteOp[] = [];
+  const result = steps.map((reacting, index): ReactionResult => {
+    const { name, reaction: stored, target } = states[index] as State;
+    const { annotationId } = reacting;
+    if ((stored ?? reacting).on && !target) return failed(annotationId, 'Comment does not exist.');
+    const on = target && { annotationId: target.comment.annotationId, commentId: target.comment.commentId, threadCreatedAt: target.thread.createdAt };
+    const outcome = react(stored, reacting, reacting.some, { documentId, on, threadLocation: target?.thread.location }, now);
+    if ('refused' in outcome) return failed(annotationId, outcome.refused);
+    const { reaction, added } = outcome;
+    if (target && !comments.change(target.comment, (references) => withReference(references, reaction))) return failed(annotationId, 'Comment has too many reactions.');
+    if (added.length > 0) ops.push(stored ? replace(ReactionEntity, { ...place, ...reaction }, stored._r) : insert(ReactionEntity, { ...place, ...reaction }));
+    if (!stored) ops.push(nameRecord(place, { kind: 'reaction', id: annotationId, within: documentId }, reaction.createdAt, name));
+    for (const user of added) {
+      ops.push(involve(place, { ...edge(place, reaction), userId: user.userId, at: now, made: true }));
+      // Of the others they were told before.
+      const own = { ...reaction, fromUsers: reaction.fromUsers.filter(({ from }) => from.userId === user.userId) };
+      if (target) ops.push(...tell(at, 'reactionAdded', user, own, { thread: target.thread, comment: comments.now(target.comment) }, now));
+    }
+    return { success: true, annotationId, message: 'Reaction added.' };
+  });
+  return { result, ops: [...ops, ...comments.ops(at)] };
+}
+
+/** What happens when reactions are taken back. */
+function removal(at: ContentPlace, asked: readonly NamedReaction[], states: readonly State[], by: ContentUser | undefined, now: number): Decision<ReactionResult[]> {
+  const { place, document: { documentId } } = at;
+  const comments = new ChangedComments();
+  const ops: WriteOp[] = [];
+  const result = asked.map(({ annotationId }, index): ReactionResult => {
+    const { reaction, target } = states[index] as State;
+    if (!reaction) return failed(annotationId, 'Reaction does not exist.');
+    ops.push(...reactionRemovalOps(place, documentId, [reaction]));
+    const actor = by ?? reaction.fromUsers[0]?.from;
+    if (target) comments.change(target.comment, (references) => references.filter(({ id }) => id !== annotationId));
+    if (target && actor) ops.push(...tell(at, 'reactionDeleted', actor, reaction, { thread: target.thread, comment: comments.now(target.comment) }, now));
+    return { success: true, annotationId, message: 'Reaction deleted.' };
+  });
+  return { result, ops: [...ops, ...comments.ops(at)] };
+}
+
+/** The comments that name other reactions than before, once all reactions of a group have come or gone. */
+class ChangedComments {
+  readonly #changed = new Map<string, Stored<Comment>>();
+
+  /** A comment as it is by now. */
+  now(comment: Stored<Comment>): Stored<Comment> {
+    return this.#changed.get(keyOf(comment)) ?? comment;
+  }
+
+  /** Has a comment name other reactions; false when `change` says that it cannot. */
+  change(comment: Stored<Comment>, change: (references: readonly ReactionReference[]) => readonly ReactionReference[] | undefined): boolean {
+    const before = this.now(comment).reactions ?? [];
+    const after = change(before);
+    if (after && after !== before) this.#changed.set(keyOf(comment), { ...comment, reactions: [...after] });
+    return after !== undefined;
+  }
+
+  ops({ place }: ContentPlace): WriteOp[] {
+    return [...this.#changed.values()].map((comment) => replace(CommentEntity, { ...place, ...comment }, comment._r));
+  }
+}
+
+function keyOf({ annotationId, commentId }: Comment): string {
+  return JSON.stringify([annotationId, commentId]);
+}
+
+/** The operations that tell of a reaction to a comment; of each user's, and of its end, once. */
+function tell(at: ContentPlace, verb: 'reactionAdded' | 'reactionDeleted', actor: ContentUser, reaction: Reaction, on: Pick<Happening, 'thread' | 'comment'>, now: number): WriteOp[] {
+  const { place, organization } = at;
+  const shown = showReaction({ apiKey: place.tenant, organizationId: organization.organizationId }, reaction);
+  const revision = JSON.stringify([reaction.annotationId, actor.userId]);
+  return happeningOps(at, [{ verb, actor, ...on, revision, reaction: shown, notify: true, log: false }], () => false, now);
+}
+
+function failed(annotationId: string, message: string): ReactionResult {
+  return { success: false, annotationId, message };
+}
+
+/** Steps that are taken together, each reaction once. */
+function joined(steps: readonly Step[]): Step[] {
+  return [...Map.groupBy(steps, ({ annotationId }) => annotationId).values()].map((same) => ({ ...(same[0] as Step), some: same.flatMap(({ some }) => some) }));
+}
+
+/**
+ * What is written at the same time, wave by wave: those with the same key are one transaction, which takes so many of them as `weight`,
+ * the operations of one, leaves room for; the others wait for the next wave, as they change the same thing.
+ */
+function inWaves<T>(items: readonly T[], key: (item: T) => unknown, weight: (item: T) => number): T[][][] {
+  const waves: T[][][] = [];
+  for (const same of Map.groupBy(items, (item) => JSON.stringify(key(item))).values()) {
+    let [wave, room] = [-1, 0];
+    for (const item of same) {
+      if (wave < 0 || weight(item) > room) {
+        wave += 1;
+        // One for the comment.
+        room = OPS_PER_TRANSACTION - 1;
+        (waves[wave] ??= []).push([]);
+      }
+      waves[wave]?.at(-1)?.push(item);
+      room -= weight(item);
+    }
+  }
+  return waves;
+}
+
+/** Reads what some of the keys lead to; where there is no key there is nothing. */
+async function whereGiven<K, V>(keys: readonly (K | undefined)[], read: (keys: K[]) => Promise<(V | undefined)[]>): Promise<(V | undefined)[]> {
+  const found = (await read(keys.filter((key) => key !== undefined))).values();
+  return keys.map((key) => (key === undefined ? undefined : found.next().value));
+}
+
+export const writeReactions: Capability<ReactionWriter> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem', 'DeleteItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new ReactionWriter(openTable(env)),
+};

@@ -1,0 +1,54 @@
+import { instantKey } from '../../domain/content/times.ts';
+import { Reaction, type ReactionReference } from '../../domain/content/reactions.ts';
+import { defineEntity, type Stored } from '../entity.ts';
+import type { Place } from '../folders.ts';
+import { remove, type Table, type WriteOp } from '../table.ts';
+import { forget, type Involvement, recordSortKey, recordsOf } from './involvements.ts';
+import type { DocumentPlace } from './places.ts';
+import { unnameRecord } from './recordIds.ts';
+
+/** A reaction on a comment or on the document itself, with everybody who reacted that way. */
+export const ReactionEntity = defineEntity({
+  type: 'Reaction',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'document',
+  purpose: 'A reaction on a comment or document, with who reacted',
+  schema: Reaction,
+  pk: (of: DocumentPlace) => recordsOf(of, 'REACTIONS'),
+  sk: (key: { createdAt: number; annotationId: string }) => recordSortKey(key.createdAt, key.annotationId),
+  indexes: {
+    gsi2: {
+      holds: 'reactions with a location of their own',
+      pk: ({ tenant, documentId, locationKey }) => (locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey]),
+      sk: ({ organization, createdAt, annotationId }) => [organization, 'reaction', instantKey(createdAt), annotationId],
+    },
+  },
+});
+
+/** The reactions of a user's data, by the edges that lead to them, undefined where there is none any more. One BatchGet per 100. */
+export async function readReactions(table: Table, { tenant, organization }: Place, edges: readonly Pick<Involvement, 'document' | 'id' | 'createdAt'>[]): Promise<(Stored<Reaction> | undefined)[]> {
+  return table.getMany(ReactionEntity, edges.map(({ document, id, createdAt }) => ({ tenant, organization, document, annotationId: id, createdAt })));
+}
+
+/** The reactions that a comment names, undefined where there is none any more. One BatchGet per 100. */
+export async function readReactionsOn(table: Table, place: DocumentPlace, references: readonly ReactionReference[]): Promise<(Stored<Reaction> | undefined)[]> {
+  return readReactions(table, place, references.map((reference) => ({ document: place.document, ...reference })));
+}
+
+/**
+ * The operations that remove reactions as they were read, with their ids and the edges of those who reacted: 3 to 52 for each. The
+ * comment that one is on is the caller's business. `within` is the customer's id of the document.
+ */
+export function reactionRemovalOps(place: DocumentPlace, within: string, reactions: readonly Stored<Reaction>[]): WriteOp[] {
+  return reactions.flatMap((reaction) => [
+    remove(ReactionEntity, { ...place, annotationId: reaction.annotationId, createdAt: reaction.createdAt }, reaction._r),
+    unnameRecord(place, { kind: 'reaction', id: reaction.annotationId, within }),
+    ...reaction.fromUsers.map(({ from, lastUpdated }) => forget(place, { ...edge(place, reaction), userId: from.userId, at: lastUpdated })),
+  ]);
+}
+
+/** The edge between a reaction and one of its users, but for the user and the time. */
+export function edge({ document }: DocumentPlace, { annotationId, createdAt }: Pick<Reaction, 'annotationId' | 'createdAt'>) {
+  return { kind: 'reaction', document, id: annotationId, createdAt } as const;
+}

@@ -1,0 +1,68 @@
+import { building, type Capability } from '../../capability.ts';
+import type { ThreadFilters } from '../../domain/content/threadFilters.ts';
+import { guarded, isUnread } from '../../domain/content/threads.ts';
+import { inParallel } from '../../inParallel.ts';
+import { type DocumentReader, readDocuments } from '../documents.ts';
+import { placeOf } from '../folders.ts';
+import { findOrganization, type OrganizationReader } from '../organizations.ts';
+import { openTable, type Table } from '../table.ts';
+import type { DocumentPlace } from './places.ts';
+import { readThreads, ThreadReader } from './threads.ts';
+import { visibleTo } from './viewers.ts';
+import { liveDocuments } from './walk.ts';
+
+/** How many threads of a document a user sees, and in how many of them somebody else had the last word. */
+export interface ThreadCount {
+  readonly total: number;
+  readonly unread: number;
+}
+
+const PARALLEL = 4;
+/** How many threads are read at a time. */
+const AT_A_TIME = 1_000;
+
+export class ThreadCounter {
+  readonly #table: Table;
+  readonly #threads: ThreadReader;
+  readonly #organizations: Pick<OrganizationReader, 'require'>;
+  readonly #documents: DocumentReader;
+
+  constructor(table: Table, finders: { organizations: Pick<OrganizationReader, 'require'>; documents: DocumentReader }) {
+    this.#table = table;
+    this.#threads = new ThreadReader(table);
+    this.#organizations = finders.organizations;
+    this.#documents = finders.documents;
+  }
+
+  /** The counts of documents for a user, exact; nothing where there is no such document. Ids are distinct. INVALID_ARGUMENT for an unknown organization. */
+  async of(tenant: string, organizationId: string, documentIds: readonly string[], user: { userId: string; filters: ThreadFilters; now: number }): Promise<ThreadCount[]> {
+    const place = placeOf(tenant, await this.#organizations.require(tenant, organizationId));
+    const live = await liveDocuments(this.#documents, place, documentIds);
+    const counts = new Map<string, ThreadCount>();
+    await inParallel(documentIds, PARALLEL, async (documentId) => {
+      const document = live.get(documentId)?.internalId;
+      if (document !== undefined) counts.set(documentId, await this.#count({ ...place, document }, organizationId, user));
+    });
+    return documentIds.map((documentId) => counts.get(documentId) ?? { total: 0, unread: 0 });
+  }
+
+  async #count(place: DocumentPlace, organizationId: string, { userId, filters, now }: { userId: string; filters: ThreadFilters; now: number }): Promise<ThreadCount> {
+    const threads: { guard: ReturnType<typeof guarded>; unread: boolean }[] = [];
+    let after: string | undefined;
+    do {
+      const { records, next } = await this.#threads.stretch(place, { descending: false, filters, limit: AT_A_TIME, after });
+      threads.push(...records.map(({ value: { thread } }) => ({ guard: guarded(thread, organizationId), unread: isUnread(thread, userId) })));
+      after = next;
+    } while (after !== undefined);
+    const visible = await visibleTo(this.#table, place.tenant, userId, threads.map(({ guard }) => guard), now);
+    const seen = threads.filter((_thread, index) => visible[index]);
+    return { total: seen.length, unread: seen.filter(({ unread }) => unread).length };
+  }
+}
+
+/** Count the threads of documents for a user. */
+export const countThreads: Capability<ThreadCounter> = /* @__PURE__ */ building([findOrganization, readDocuments, readThreads], {
+  grants: [],
+  env: [],
+  open: (env) => new ThreadCounter(openTable(env), { organizations: findOrganization.open(env), documents: readDocuments.open(env) }),
+});

@@ -1,0 +1,35 @@
+import { type Comment, involvedIn } from '../../domain/content/comments.ts';
+import type { Thread } from '../../domain/content/threads.ts';
+import type { WriteOp } from '../table.ts';
+import { forget, involve } from './involvements.ts';
+import type { DocumentPlace } from './places.ts';
+
+/** What of a thread decides whom its comments involve. */
+export type Assigning = Pick<Thread, 'first'> & { readonly assignedTo?: { readonly userId: string } | undefined };
+
+/** A comment as a part of a thread. */
+export interface Placed {
+  readonly thread: Assigning;
+  readonly comment: Comment;
+}
+
+/** Everybody whose data a comment is a part of, and whether they wrote it: its author, whom it mentions, and with a thread's first comment the assignee. */
+function involvedWith(placed: Placed | undefined): ReadonlyMap<string, boolean> {
+  if (!placed) return new Map();
+  const { thread: { first, assignedTo }, comment } = placed;
+  const assigned = assignedTo && first.commentId === comment.commentId ? [[assignedTo.userId, false] as const] : [];
+  return new Map([...assigned, ...involvedIn(comment).map(({ userId, made }) => [userId, made] as const)]);
+}
+
+/** The operations that make a comment part of the data of those whom it involves now, and no longer of those whom it involved before. */
+export function edgeOps(place: DocumentPlace, before: Placed | undefined, after: Placed | undefined): WriteOp[] {
+  const [was, is] = [involvedWith(before), involvedWith(after)];
+  return [
+    ...[...was.keys()].filter((userId) => !is.has(userId)).map((userId) => forget(place, { ...edge(place, before as Placed), userId })),
+    ...[...is].filter(([userId, made]) => was.get(userId) !== made).map(([userId, made]) => involve(place, { ...edge(place, after as Placed), userId, made })),
+  ];
+}
+
+function edge({ document }: DocumentPlace, { comment: { annotationId, threadCreatedAt, commentId, createdAt } }: Placed) {
+  return { kind: 'comment', document, id: annotationId, createdAt: threadCreatedAt, commentId, at: createdAt } as const;
+}

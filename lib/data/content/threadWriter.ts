@@ -1,0 +1,287 @@
+import { building, type Capability } from '../../capability.ts';
+import { distinct } from '../../dict.ts';
+import { differences, type Happening } from '../../domain/content/commentEvents.ts';
+import { type Comment, knownAgent, read, withUsers } from '../../domain/content/comments.ts';
+import { meets, type ThreadFilters } from '../../domain/content/threadFilters.ts';
+import { changeThread, type NewThread, newThread, type Refused, type Thread, type ThreadChange, withThreadUsers } from '../../domain/content/threads.ts';
+import type { ContentUser } from '../../domain/content/user.ts';
+import { ApiError, invalid } from '../../errors.ts';
+import { inParallel } from '../../inParallel.ts';
+import type { ItemOutcome } from '../../results.ts';
+import { limits } from '../../schema.ts';
+import { readActivityConfig } from '../activityConfig.ts';
+import type { Stored } from '../entity.ts';
+import { settle } from '../settle.ts';
+import { insert, inTransactions, openTable, replace, upsert, type WriteOp } from '../table.ts';
+import { writeEach } from '../writeEach.ts';
+import { BESIDE_HEAD, writeChanges } from './commentChanges.ts';
+import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } from './happenings.ts';
+import type { ContentPlace, DocumentPlace } from './places.ts';
+import { findRecords, nameRecord, type RecordPosition } from './recordIds.ts';
+import { commentRemovalOps, removeThreads } from './removal.ts';
+import { edgeOps } from './threadEdges.ts';
+import { CommentEntity, headsOf, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
+import { usersWithAccess } from './viewers.ts';
+
+/** A thread to add, with its id. */
+export interface IdentifiedThread {
+  readonly annotationId: string;
+  readonly sent: NewThread;
+}
+
+/** What became of one thread of a call. */
+export interface ThreadAdded {
+  readonly success: boolean;
+  readonly annotationId: string;
+  readonly commentIds: number[];
+  readonly message: string;
+  /** The finding of an agent that it is about. */
+  readonly findingId?: string | undefined;
+}
+
+export interface ThreadWritten extends ItemOutcome {
+  readonly annotationId: string;
+}
+
+/** A user who takes the place of another. */
+export interface UserReplacement {
+  readonly oldUser: ContentUser;
+  readonly newUser: ContentUser;
+}
+
+/** A thread that is about to be written, with its comments and what is written with them. */
+interface Draft {
+  readonly annotationId: string;
+  readonly thread: Thread;
+  readonly comments: readonly Comment[];
+  readonly told: readonly WriteOp[];
+  readonly edges: readonly WriteOp[];
+  /** Whether one transaction does not hold all of it: then its comments are written before the rest. */
+  readonly large: boolean;
+}
+
+const PARALLEL = 4;
+/** How many comments are read at a time to replace users in them. */
+const COMMENTS_AT_ONCE = 20;
+
+export class ThreadWriter extends ThreadReader {
+  /**
+   * Adds threads with their first comments. One whose id is taken, that is too large, or with `verify` one with an author who has no
+   * access to the document, fails alone, and nothing of it is written. Ids are distinct.
+   */
+  async add(found: ContentPlace, threads: readonly IdentifiedThread[], { verify, now }: { verify: boolean; now: number }): Promise<ThreadAdded[]> {
+    const { place, document: { documentId } } = found;
+    const authors = distinct(threads.flatMap(({ sent }) => sent.commentData.map(({ from }) => from.userId)));
+    const [logged, allowed] = await Promise.all([
+      loggedVerbs(this.table, place.tenant, threads.some(({ sent }) => sent.commentData.some(({ triggerActivities }) => triggerActivities))),
+      verify ? usersWithAccess(this.table, found, authors, { now }) : new Set(authors),
+    ]);
+    const drafts = new Map(threads.map(({ annotationId, sent }) => {
+      const denied = !sent.commentData.every(({ from }) => allowed.has(from.userId));
+      return [annotationId, denied ? { refused: 'User does not have access to document' } : this.#draft(found, annotationId, sent, logged, now)] as const;
+    }));
+    const large = [...drafts.values()].filter((draft): draft is Draft => 'large' in draft && draft.large);
+    await inParallel(large, PARALLEL, (draft) => this.#writeAhead(found, draft));
+    return writeEach<IdentifiedThread, Stored<RecordPosition> | undefined, ThreadAdded>({
+      table: this.table,
+      items: threads,
+      read: (items) => this.#positions(found, items.map(({ annotationId }) => annotationId)),
+      decide: ({ annotationId }, stored) => {
+        const draft = drafts.get(annotationId) as Draft | Refused;
+        if ('refused' in draft) return { result: notAdded(annotationId, draft.refused), ops: [] };
+        // What a document that is gone left behind does not count.
+        if (stored?.document === place.document) return { result: notAdded(annotationId, 'Annotation already exists.'), ops: [] };
+        const { thread, comments, told, edges } = draft;
+        const head = [insert(ThreadEntity, { ...place, ...thread }), nameRecord(place, { kind: 'thread', id: annotationId, within: documentId }, thread.createdAt, stored), ...told];
+        return { result: added(draft), ops: draft.large ? head : [...head, ...comments.map((comment) => insert(CommentEntity, { ...place, ...comment })), ...edges] };
+      },
+      conflicted: ({ annotationId }) => notAdded(annotationId, 'Annotation is being changed by another request.'),
+    });
+  }
+
+  #draft(found: ContentPlace, annotationId: string, sent: NewThread, logged: Logged, now: number): Draft | Refused {
+    const made = newThread(sent, { annotationId, documentId: found.document.documentId, now });
+    if ('refused' in made) return made;
+    const { thread, comments } = made;
+    const asks = (what: 'triggerNotification' | 'triggerActivities') => sent.commentData.some((comment) => comment[what] === true);
+    const [comment] = comments;
+    const happening: Happening = { verb: 'newlyAdded', actor: thread.from, thread, revision: 1, comment, comments, notify: asks('triggerNotification'), log: asks('triggerActivities') };
+    const told = happeningOps(found, [happening], logged, now);
+    const edges = comments.flatMap((one) => edgeOps(found.place, undefined, { thread, comment: one }));
+    const parts = [...told, ...edges, ...comments.map((one) => insert(CommentEntity, { ...found.place, ...one }))];
+    const large = inTransactions(parts.map((op) => ({ ops: [op] })), { operations: BESIDE_HEAD - 1 }).length > 1;
+    return { annotationId, thread, comments, told, edges, large };
+  }
+
+  /** Writes the comments of a thread that has no head yet, so that nobody sees them; again when it is tried again. */
+  async #writeAhead(found: ContentPlace, { annotationId, thread, comments, edges }: Draft): Promise<void> {
+    const { place } = found;
+    const [stored] = await this.#positions(found, [annotationId]);
+    if (stored?.document === place.document) return;
+    // What an earlier try left, which was not the same.
+    const orphans: Stored<Comment>[] = [];
+    for (let after: string | undefined, more = true; more; more = after !== undefined) {
+      const page = await this.comments(place, thread, { limit: COMMENTS_AT_ONCE, after });
+      orphans.push(...page.values);
+      after = page.next;
+    }
+    const stays = new Set(comments.map(({ commentId }) => commentId));
+    await this.table.writeSurely(orphans.filter(({ commentId }) => !stays.has(commentId)).flatMap((orphan) => commentRemovalOps(place, thread, orphan)));
+    await this.table.writeSurely([...comments.map((comment) => upsert(CommentEntity, { ...place, ...comment })), ...edges]);
+  }
+
+  async #positions({ place: { tenant, organization }, document: { documentId } }: ContentPlace, annotationIds: readonly string[]) {
+    return findRecords(this.table, { tenant, organization }, annotationIds.map((id) => ({ kind: 'thread', id, within: documentId })));
+  }
+
+  /**
+   * Changes the threads that meet the filters: `users` takes the place of others as author, assignee and among those mentioned, in the
+   * comments too; then `change`. One that is named and not there fails alone. INVALID_ARGUMENT when more than 500 meet the filters.
+   */
+  async update(found: ContentPlace, filters: ThreadFilters, { change, users = [] }: { change?: ThreadChange | undefined; users?: readonly UserReplacement[] | undefined }, acting: Acting): Promise<ThreadWritten[]> {
+    const [selected, logged] = await Promise.all([this.#select(found, filters), loggedVerbs(this.table, found.place.tenant, acting.log)]);
+    const threads = selected.flatMap(({ thread }) => thread ?? []);
+    const refused = new Map<string, Refused>();
+    if (users.length > 0) {
+      await inParallel(threads, PARALLEL, async (thread) => {
+        const outcome = await this.#replaceUsers(found.place, thread, users, acting.now);
+        if (outcome) refused.set(thread.annotationId, outcome);
+      });
+    }
+    const changed = change ? await this.#change(found, threads.filter(({ annotationId }) => !refused.has(annotationId)), change, acting, logged) : [];
+    const results = new Map(changed.map((result) => [result.annotationId, result]));
+    return selected.map(({ annotationId, thread }) => {
+      const failure = refused.get(annotationId);
+      if (failure) return { annotationId, success: false, message: failure.refused };
+      return results.get(annotationId) ?? (thread ? updated(annotationId) : unknown(annotationId));
+    });
+  }
+
+  async #change(found: ContentPlace, threads: readonly Stored<Thread>[], change: ThreadChange, acting: Acting, logged: Logged): Promise<ThreadWritten[]> {
+    const { place } = found;
+    const { now } = acting;
+    const heads = headsOf(this.table, place);
+    return writeEach<Stored<Thread>, { thread: Stored<Thread> | undefined; first: Comment | undefined }, ThreadWritten>({
+      table: this.table,
+      items: threads,
+      read: async (items) => this.#withFirst(place, await heads(items), change.assignedTo !== undefined),
+      decide: ({ annotationId }, { thread, first }) => {
+        if (!thread) return { result: unknown(annotationId), ops: [] };
+        const next = changeThread(thread, change, { actorId: acting.actor?.userId, now });
+        if ('refused' in next) return { result: { annotationId, success: false, message: next.refused }, ops: [] };
+        if (JSON.stringify({ ...next, lastUpdated: thread.lastUpdated }) === JSON.stringify(thread)) return { result: updated(annotationId), ops: [] };
+        const told = differences(thread, next).map((difference): Happening => ({ ...acting, ...difference, actor: acting.actor ?? thread.from, thread: next, revision: thread._r + 1 }));
+        return {
+          result: updated(annotationId),
+          ops: [
+            replace(ThreadEntity, { ...place, ...next }, thread._r),
+            ...(first ? edgeOps(place, { thread, comment: first }, { thread: next, comment: first }) : []),
+            ...happeningOps(found, told, logged, now),
+          ],
+        };
+      },
+      conflicted: ({ annotationId }) => ({ annotationId, success: false, message: 'Annotation is being changed by another request.' }),
+    });
+  }
+
+  /** Threads with their first comments, when these are asked for: the assignee is involved in them. */
+  async #withFirst(place: DocumentPlace, threads: readonly (Stored<Thread> | undefined)[], asked: boolean) {
+    const comments = (await this.table.getMany(CommentEntity, asked ? threads.flatMap((thread) => (thread ? [firstOf(place, thread)] : [])) : [])).values();
+    return threads.map((thread) => ({ thread, first: thread && asked ? comments.next().value : undefined }));
+  }
+
+  /** Puts users in the place of others in a thread: in its head and first comment, with which the assignee is involved, then in the others. */
+  async #replaceUsers(place: DocumentPlace, key: ThreadKey, users: readonly UserReplacement[], now: number): Promise<Refused | undefined> {
+    const replacements = new Map(users.map(({ oldUser, newUser }) => [oldUser.userId, newUser]));
+    const replaced = (userId: string) => replacements.get(userId);
+    const outcome = await settle(async () => {
+      const thread = await this.table.get(ThreadEntity, { ...place, ...key });
+      if (!thread) return 'done';
+      const [first] = await this.table.getMany(CommentEntity, [firstOf(place, thread)]);
+      const next = { ...withThreadUsers(thread, replaced), lastUpdated: now };
+      if (next.from === thread.from && next.assignedTo === thread.assignedTo) return 'done';
+      const edges = first ? edgeOps(place, { thread, comment: first }, { thread: next, comment: first }) : [];
+      return (await this.table.write([replace(ThreadEntity, { ...place, ...next }, thread._r), ...edges])) === 'done' ? 'done' : 'conflict';
+    });
+    for (let after: string | undefined, more = outcome === 'done'; more; more = after !== undefined) {
+      const page = await settle(async () => {
+        const [thread, { values, next }] = await Promise.all([this.table.get(ThreadEntity, { ...place, ...key }), this.comments(place, key, { limit: COMMENTS_AT_ONCE, after })]);
+        if (!thread) return { next: undefined };
+        const changed = values.map((before) => ({ before, after: withUsers(before, replaced), told: [] })).filter((one) => one.after !== one.before);
+        const written = await writeChanges(this.table, place, thread, changed, now);
+        return written === 'conflict' ? written : 'refused' in written ? written : { next };
+      });
+      if ('refused' in page) return page;
+      after = page.next;
+    }
+    return undefined;
+  }
+
+  /** Removes the threads that meet the filters, with all that hangs on them. One that is named and not there fails alone. INVALID_ARGUMENT when more than 500 meet the filters. */
+  async remove(found: ContentPlace, filters: ThreadFilters, acting: Acting): Promise<ThreadWritten[]> {
+    const [selected, logged] = await Promise.all([this.#select(found, filters), loggedVerbs(this.table, found.place.tenant, acting.log)]);
+    const threads = selected.flatMap(({ thread }) => thread ?? []);
+    const outcomes = (await removeThreads(this.table, found.place, threads, acting.now, (removable) => happeningOps(found, [threadRemoved(removable, acting)], logged, acting.now))).values();
+    return selected.map(({ annotationId, thread }): ThreadWritten => {
+      const outcome = thread ? outcomes.next().value : 'absent';
+      if (outcome === 'absent') return unknown(annotationId);
+      return outcome === 'removed' ? { annotationId, success: true, message: 'Annotation deleted.' } : { annotationId, success: false, message: 'Annotation is being changed by another request.' };
+    });
+  }
+
+  /** The threads that meet the filters; of those that are named also the ones that are not there, or do not meet the others. */
+  async #select({ place, document: { documentId } }: ContentPlace, filters: ThreadFilters): Promise<Selected[]> {
+    if (filters.annotationIds) {
+      const annotationIds = distinct(filters.annotationIds);
+      const threads = await this.named(place, documentId, annotationIds);
+      return annotationIds.map((annotationId, index) => ({ annotationId, thread: threads[index] && meets(threads[index], filters) ? threads[index] : undefined }));
+    }
+    const selected: Selected[] = [];
+    let after: string | undefined;
+    do {
+      const { records, next } = await this.stretch(place, { descending: false, filters, limit: limits.list + 1, after });
+      selected.push(...records.map(({ value: { thread } }) => ({ annotationId: thread.annotationId, thread })));
+      if (selected.length > limits.list) throw tooMany();
+      after = next;
+    } while (after !== undefined);
+    return selected;
+  }
+}
+
+/** A thread that a call is about, as it was when it was looked for; undefined when there is none. */
+interface Selected {
+  readonly annotationId: string;
+  readonly thread: Stored<Thread> | undefined;
+}
+
+function firstOf(place: DocumentPlace, { annotationId, createdAt, first }: Thread) {
+  return { ...place, annotationId, threadCreatedAt: createdAt, commentId: first.commentId };
+}
+
+function added({ annotationId, comments }: Draft): ThreadAdded {
+  const agent = read<Record<string, unknown>>(comments[0]?.agent);
+  return { success: true, annotationId, commentIds: comments.map(({ commentId }) => commentId), message: 'Annotation added successfully.', findingId: agent && knownAgent(agent).reason.findingId };
+}
+
+function notAdded(annotationId: string, message: string): ThreadAdded {
+  return { success: false, annotationId, commentIds: [], message };
+}
+
+function updated(annotationId: string): ThreadWritten {
+  return { annotationId, success: true, message: 'Annotation updated.' };
+}
+
+function unknown(annotationId: string): ThreadWritten {
+  return { annotationId, success: false, message: 'Annotation does not exist.' };
+}
+
+function tooMany(): ApiError {
+  return invalid({ path: [], code: 'too_big', message: `More than ${limits.list} annotations are selected: select fewer` });
+}
+
+/** Add, change and remove threads. */
+export const writeThreads: Capability<Pick<ThreadWriter, 'add' | 'update' | 'remove'>> = /* @__PURE__ */ building([readThreads, readActivityConfig], {
+  grants: [{ resource: 'table', actions: ['PutItem', 'DeleteItem'] }],
+  env: [],
+  open: (env) => new ThreadWriter(openTable(env)),
+});

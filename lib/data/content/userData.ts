@@ -1,0 +1,168 @@
+import type { Capability } from '../../capability.ts';
+import { type ShownComment, showComment } from '../../domain/content/comments.ts';
+import { fairShares } from '../../domain/content/fairShares.ts';
+import { type ShownNotification, showNotification } from '../../domain/content/notifications.ts';
+import { type ShownReaction, showReaction } from '../../domain/content/reactions.ts';
+import { type ShownRecording, showRecording } from '../../domain/content/recordings.ts';
+import { guarded } from '../../domain/content/threads.ts';
+import { DocumentReader } from '../documents.ts';
+import { type Place, placeOf } from '../folders.ts';
+import type { Organization } from '../organizations.ts';
+import { openTable, type Table } from '../table.ts';
+import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
+import { threadsVisible } from './notificationLists.ts';
+import { readNotifications } from './notifications.ts';
+import { readReactions } from './reactions.ts';
+import { readRecordings } from './recordings.ts';
+import { ThreadReader } from './threads.ts';
+import { visibleTo } from './viewers.ts';
+import { liveDocuments } from './walk.ts';
+
+/** A comment as a user's data show it: with where it is. */
+export type UserComment = ShownComment & { readonly annotationId: string; readonly documentId: string };
+
+/** Where the listing of each kind stopped: a sort key, or null when it came to its end; absent before its beginning. */
+export type UserDataCursor = { readonly [K in InvolvedKind]?: string | null };
+
+export interface UserDataPage {
+  readonly comments: UserComment[];
+  readonly reactions: ShownReaction[];
+  readonly recordings: ShownRecording[];
+  readonly notifications: ShownNotification[];
+  /** Undefined when all kinds came to their end. */
+  readonly next: UserDataCursor | undefined;
+}
+
+/** How many things of each kind one page has at most (spec 4.19). */
+const PER_KIND = 100;
+/** A page ends early at this size of what it shows as JSON, so that an answer stays below the limit of 5 MB. */
+const PAGE_BYTES = 4_000_000;
+
+/** Something that an edge leads to, as it is shown: once it is known that its document is still there. */
+interface Found<V> {
+  readonly key: string;
+  /** The internal id of its document. */
+  readonly document: string;
+  /** Undefined where there is nothing to show. */
+  readonly shown: { readonly value: V; readonly documentId: string; readonly bytes: number } | undefined;
+}
+
+interface FoundPage<V> {
+  readonly found: readonly Found<V>[];
+  /** Where the next page begins; undefined at the end. */
+  readonly next: string | undefined;
+}
+
+/** Reads and shows what edges lead to, in their order. */
+type Show<V> = (edges: readonly Involvement[]) => Promise<readonly Found<V>['shown'][]>;
+
+/** Whose data are read, and where. */
+interface Reading {
+  readonly place: Place;
+  readonly userId: string;
+  /** As customers know it. */
+  readonly names: { readonly apiKey: string; readonly organizationId: string };
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** Reads what users wrote, made, and are involved in. */
+export class UserDataReader {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * A page of a user's data in an organization (spec 4.19), each kind by time: up to 100 of each, fewer where they are large. What exists
+   * through the whole listing is given exactly once, whatever is written meanwhile. Left out is what lies in a thread or document that is
+   * gone, and what the user may not see and did not make.
+   */
+  async page(tenant: string, organization: Organization, userId: string, cursor: UserDataCursor, now: number): Promise<UserDataPage> {
+    const reading: Reading = { place: placeOf(tenant, organization), userId, names: { apiKey: tenant, organizationId: organization.organizationId }, now };
+    const [comment, reaction, recording, notification] = await Promise.all([
+      this.#read(reading, 'comment', cursor, (edges) => this.#comments(reading, edges)),
+      this.#read(reading, 'reaction', cursor, async (edges) => shownOf(await readReactions(this.#table, reading.place, edges), (one) => showReaction(reading.names, one))),
+      this.#read(reading, 'recording', cursor, async (edges) => shownOf(await readRecordings(this.#table, reading.place, edges), (one) => showRecording(reading.names, one))),
+      this.#read(reading, 'notification', cursor, (edges) => this.#notifications(reading, edges)),
+    ]);
+    const all: Readonly<Record<InvolvedKind, FoundPage<unknown>>> = { comment, reaction, recording, notification };
+    const documentIds = involvedKinds.flatMap((kind) => all[kind].found.flatMap(({ shown }) => shown?.documentId ?? []));
+    const documents = await liveDocuments(new DocumentReader(this.#table), reading.place, documentIds);
+    const isThere: IsThere = (document, documentId) => documents.get(documentId)?.internalId === document;
+
+    const needs = involvedKinds.map((kind) => all[kind].found.reduce((sum, { document, shown }) => sum + (shown && isThere(document, shown.documentId) ? shown.bytes : 0), 0));
+    const shares = fairShares(needs, PAGE_BYTES);
+    const share = (kind: InvolvedKind) => shares[involvedKinds.indexOf(kind)] ?? 0;
+    const [comments, reactions] = [cut(comment, isThere, share('comment')), cut(reaction, isThere, share('reaction'))];
+    const [recordings, notifications] = [cut(recording, isThere, share('recording')), cut(notification, isThere, share('notification'))];
+    const ends: UserDataCursor = { comment: comments.end, reaction: reactions.end, recording: recordings.end, notification: notifications.end };
+    return {
+      comments: comments.values,
+      reactions: reactions.values,
+      recordings: recordings.values,
+      notifications: notifications.values,
+      next: Object.values(ends).every((end) => end === null) ? undefined : ends,
+    };
+  }
+
+  /** What the next edges of a kind lead to, in their order. */
+  async #read<V>({ place, userId }: Reading, kind: InvolvedKind, cursor: UserDataCursor, show: Show<V>): Promise<FoundPage<V>> {
+    const after = cursor[kind];
+    if (after === null) return { found: [], next: undefined };
+    const page = await this.#table.query(InvolvementEntity, { ...place, userId }, { prefix: ['DATA', kind], limit: PER_KIND, after });
+    const edges = page.values.map((edge) => ({ ...edge, userId, kind }));
+    const shown = await show(edges);
+    return { found: edges.map((edge, index) => ({ key: InvolvementEntity.key({ ...place, ...edge }).SK, document: edge.document, shown: shown[index] })), next: page.next };
+  }
+
+  async #comments({ place, userId, names, now }: Reading, edges: readonly Involvement[]) {
+    const found = await new ThreadReader(this.#table).ofEdges(place, edges);
+    const guards = found.flatMap((one) => (one ? [guarded(one.thread, names.organizationId)] : []));
+    const visible = (await visibleTo(this.#table, place.tenant, userId, guards, now)).values();
+    const theirs = found.map((one, index) => (one && (visible.next().value === true || edges[index]?.made) ? { ...one, documentId: one.thread.documentId } : undefined));
+    return shownOf(theirs, ({ thread: { annotationId }, comment, documentId }): UserComment => (
+      { annotationId, documentId, ...showComment({ apiKey: names.apiKey, organization: names, document: { documentId } }, comment) }
+    ));
+  }
+
+  async #notifications({ place, userId, names, now }: Reading, edges: readonly Involvement[]) {
+    const found = await readNotifications(this.#table, place, edges);
+    const placed = found.flatMap((notification, index) => (notification ? [{ notification, document: (edges[index] as Involvement).document }] : []));
+    const visible = (await threadsVisible(this.#table, place, names.organizationId, userId, placed, now)).values();
+    return shownOf(found.map((one, index) => (one && (visible.next().value === true || edges[index]?.made) ? one : undefined)), (one) => showNotification(names, one));
+  }
+}
+
+type IsThere = (document: string, documentId: string) => boolean;
+
+/** Records as they are shown, undefined where there is none to show. */
+function shownOf<R extends { readonly documentId: string }, V>(records: readonly (R | undefined)[], show: (record: R) => V): Found<V>['shown'][] {
+  return records.map((record) => {
+    if (!record) return undefined;
+    const value = show(record);
+    return { value, documentId: record.documentId, bytes: Buffer.byteLength(JSON.stringify(value)) };
+  });
+}
+
+/** As many of one kind as its share of the page holds, but at least one; and where they end, null at the end of all. */
+function cut<V>({ found, next }: FoundPage<V>, isThere: IsThere, share: number): { values: V[]; end: string | null } {
+  const values: V[] = [];
+  let [bytes, end] = [0, ''];
+  for (const { key, document, shown } of found) {
+    if (shown && isThere(document, shown.documentId)) {
+      bytes += shown.bytes;
+      if (values.length > 0 && bytes > share) return { values, end };
+      values.push(shown.value);
+    }
+    end = key;
+  }
+  return { values, end: next ?? null };
+}
+
+export const readUserData: Capability<UserDataReader> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new UserDataReader(openTable(env)),
+};

@@ -1,0 +1,169 @@
+import * as z from 'zod';
+import { isLongerThan } from '../../bytes.ts';
+import { ApiError } from '../../errors.ts';
+import { Id, JsonValue, limits, Name, OpenObject, optional, Text } from '../../schema.ts';
+import { type ActivityConfig, initialActivityConfig } from '../activityConfig.ts';
+import type { commentVerbs } from '../groupedTriggers.ts';
+import { ContentUser, StoredUser } from './user.ts';
+
+/** What an activity is about (spec 4.15). */
+export const featureTypes = ['comment', 'reaction', 'recorder', 'crdt', 'custom'] as const;
+export type FeatureType = (typeof featureTypes)[number];
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What changed: a map of field names to `{ from, to }`, kept as it came. */
+const Changes = OpenObject.check(z.refine((changes) => Object.values(changes).every(isObject), { error: 'must map each field to an object of from and to' }));
+
+/** What an activity says besides who did what; an update can replace it. */
+const details = {
+  changes: optional(Changes),
+  entityData: optional(JsonValue),
+  entityTargetData: optional(JsonValue),
+  /** With `{{variable}}` placeholders; clients fill them in. */
+  displayMessageTemplate: optional(Text),
+  displayMessageTemplateData: optional(OpenObject),
+  actionIcon: optional(Text),
+};
+
+/** An activity as callers add it (spec 4.15). */
+export const NewActivity = z.object({
+  id: optional(Id),
+  featureType: z.enum(featureTypes),
+  actionType: Name,
+  actionUser: ContentUser,
+  targetEntityId: optional(Id),
+  targetSubEntityId: optional(Id),
+  ...details,
+  isActivityResolverUsed: optional(z.boolean()),
+}).check(z.refine(({ featureType, targetEntityId }) => featureType !== 'custom' || targetEntityId !== undefined, { path: ['targetEntityId'], error: 'is required when featureType is custom' }));
+export type NewActivity = z.output<typeof NewActivity>;
+
+/** A change of one activity: what is sent replaces what is stored, field by field. */
+export const ActivityChange = z.object({ id: Id, ...details })
+  .check(z.refine(({ id: _, ...change }) => Object.values(change).some((value) => value !== undefined), { error: 'must have a field to change besides id' }));
+export type ActivityChange = z.output<typeof ActivityChange>;
+
+/** An activity as it is stored; what is the caller's own is JSON text. */
+export const Activity = z.object({
+  id: z.string(),
+  featureType: z.enum(featureTypes),
+  actionType: z.string(),
+  actionUser: StoredUser,
+  targetEntityId: z.string().optional(),
+  targetSubEntityId: z.string().optional(),
+  changes: z.string().optional(),
+  entityData: z.string().optional(),
+  entityTargetData: z.string().optional(),
+  displayMessageTemplate: z.string().optional(),
+  displayMessageTemplateData: z.string().optional(),
+  actionIcon: z.string().optional(),
+  isActivityResolverUsed: z.boolean().optional(),
+  /** The customer's id of the document. */
+  documentId: z.string(),
+  /** When it was first added, epoch ms; shown as `timestamp`. */
+  createdAt: z.number(),
+});
+export type Activity = z.output<typeof Activity>;
+
+/** An activity as answers show it. */
+export const ShownActivity = z.object({
+  ...Activity.omit({ documentId: true, createdAt: true }).shape,
+  changes: z.record(z.string(), z.unknown()).optional(),
+  entityData: z.unknown().optional(),
+  entityTargetData: z.unknown().optional(),
+  displayMessageTemplateData: z.record(z.string(), z.unknown()).optional(),
+  metadata: z.object({ apiKey: z.string(), documentId: z.string(), organizationId: z.string() }),
+  /** Epoch milliseconds. */
+  timestamp: z.number(),
+});
+export type ShownActivity = z.output<typeof ShownActivity>;
+
+/** The fields of the caller's own that are stored as JSON text. */
+const openFields = ['changes', 'entityData', 'entityTargetData', 'displayMessageTemplateData'] as const;
+type OpenFields = Readonly<Partial<Record<(typeof openFields)[number], unknown>>>;
+
+function asText(fields: OpenFields): Partial<Record<(typeof openFields)[number], string>> {
+  return Object.fromEntries(openFields.flatMap((name) => (fields[name] === undefined ? [] : [[name, JSON.stringify(fields[name])]])));
+}
+
+/** What is stored of an activity that was sent. */
+export function toActivity(sent: Omit<NewActivity, 'id'>, fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>): Activity {
+  return { ...sent, ...asText(sent), ...fixed } as Activity;
+}
+
+/** An activity after a change. */
+export function changeActivity(stored: Activity, { id: _, ...change }: ActivityChange): Activity {
+  const sent = Object.fromEntries(Object.entries({ ...change, ...asText(change) }).filter(([, value]) => value !== undefined));
+  return { ...stored, ...sent };
+}
+
+/** Shows an activity; `apiKey` and `organizationId` are those that it lies under, as customers know them. */
+export function showActivity({ apiKey, organizationId }: { apiKey: string; organizationId: string }, activity: Activity): ShownActivity {
+  const { id, featureType, actionType, actionUser, targetEntityId, targetSubEntityId, displayMessageTemplate, actionIcon, isActivityResolverUsed, documentId, createdAt } = activity;
+  return {
+    id, featureType, actionType, actionUser, targetEntityId, targetSubEntityId,
+    changes: parsed(activity.changes) as ShownActivity['changes'],
+    entityData: parsed(activity.entityData),
+    entityTargetData: parsed(activity.entityTargetData),
+    displayMessageTemplate,
+    displayMessageTemplateData: parsed(activity.displayMessageTemplateData) as ShownActivity['displayMessageTemplateData'],
+    actionIcon, isActivityResolverUsed,
+    metadata: { apiKey, documentId, organizationId },
+    timestamp: createdAt,
+  };
+}
+
+function parsed(text: string | undefined): unknown {
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** Which activities a listing is of; what is left out is no matter. */
+export interface ActivityFilter {
+  readonly targetEntityId?: string | undefined;
+  readonly featureTypes?: readonly FeatureType[] | undefined;
+  readonly actionTypes?: readonly string[] | undefined;
+  /** Who acted. */
+  readonly userId?: string | undefined;
+}
+
+/** Whether an activity is one of those that a listing is of. */
+export function isOf({ targetEntityId, featureTypes, actionTypes, userId }: ActivityFilter, activity: Activity): boolean {
+  return (targetEntityId === undefined || activity.targetEntityId === targetEntityId)
+    && (featureTypes?.includes(activity.featureType) ?? true)
+    && (actionTypes?.includes(activity.actionType) ?? true)
+    && (userId === undefined || activity.actionUser.userId === userId);
+}
+
+/** Whether a change of content writes an activity: the logs are enabled, and so is the trigger of its verb. */
+export function activityEnabled({ isEnabled, triggers }: ActivityConfig = initialActivityConfig, verb: keyof typeof commentVerbs): boolean {
+  return isEnabled && triggers?.comment?.[verb] === true;
+}
+
+/** FAILED_PRECONDITION while activity logs are not enabled: nothing is added then. */
+export function requireEnabled(config: ActivityConfig | undefined): void {
+  if (!config?.isEnabled) throw new ApiError('FAILED_PRECONDITION', 'Activity logs are not enabled. Enable them with /v2/workspace/activityconfig/update: activityServiceConfig.isEnabled');
+}
+
+/** FAILED_PRECONDITION while activity logs are immutable: none is updated or deleted then (facts A15). */
+export function requireMutable(config: ActivityConfig | undefined): void {
+  if (config?.immutable) throw new ApiError('FAILED_PRECONDITION', 'Activity logs are immutable. Change that with /v2/workspace/activityconfig/update: activityServiceConfig.immutable');
+}
+
+/** What the service itself says of a change that it was asked to write an activity of. */
+export interface OwnActivity extends Omit<NewActivity, 'id' | 'actionUser' | keyof typeof details> {
+  readonly actionUser: z.output<typeof StoredUser>;
+  readonly changes?: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>> | undefined;
+  /** Snapshots; one that is larger than callers may send is left out. */
+  readonly entityData?: unknown;
+  readonly entityTargetData?: unknown;
+  readonly displayMessageTemplate?: string | undefined;
+  readonly displayMessageTemplateData?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What is stored of an activity of the service's own: what is too large to be stored is left out, so that the change does not fail because of it. */
+export function toOwnActivity(own: OwnActivity, fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>): Activity {
+  const activity = toActivity(own as NewActivity, fixed);
+  const tooLarge = openFields.filter((name) => isLongerThan(activity[name] ?? '', limits.objectBytes));
+  return { ...activity, ...Object.fromEntries(tooLarge.map((name) => [name, undefined])) };
+}

@@ -1,0 +1,277 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod';
+import { isLongerThan } from '../../bytes.ts';
+import { dict, distinct, distinctBy } from '../../dict.ts';
+import { AccessContext, Id, limits, list, Name, OpenObject, optional, Text } from '../../schema.ts';
+import { accessFields } from '../access.ts';
+import { Location, locationKey } from './location.ts';
+import { ContentUser, MOST_INVOLVED, StoredUser } from './user.ts';
+import { Visibility } from './visibility.ts';
+
+/** What callers may send of one notification, and what it may become: DynamoDB holds 400 KB in one item. */
+const LARGEST_BYTES = 256 * 1024;
+const LARGEST_STORED_BYTES = 360 * 1024;
+
+/** A notification's id: letters, digits, `_` and `-` (facts B18). */
+export const NotificationId = z.string().min(1).max(limits.idCharacters).regex(/^[A-Za-z0-9_-]*$/, { error: 'must consist of letters, digits, _ and -' });
+
+/** What an update can change, and an addition says as well. */
+const shown = {
+  actionUser: optional(ContentUser),
+  /** With `{variable}` placeholders; clients fill them in. */
+  displayHeadlineMessageTemplate: optional(Text),
+  displayHeadlineMessageTemplateData: optional(OpenObject),
+  displayBodyMessage: optional(Text),
+  displayBodyMessageTemplate: optional(Text),
+  displayBodyMessageTemplateData: optional(OpenObject),
+  notificationSourceData: optional(OpenObject),
+};
+
+/** A notification as callers add it (facts C7). */
+export const NewNotification = z.object({
+  ...shown,
+  actionUser: ContentUser,
+  notifyUsers: list(ContentUser, MOST_INVOLVED, 0),
+  /** Whether it is for everybody who has access to the document, and not just for `notifyUsers`. */
+  notifyAll: optional(z.boolean()),
+  notificationId: optional(NotificationId),
+  notificationSource: optional(Name),
+  context: optional(z.object({ access: AccessContext })),
+  location: optional(Location),
+  metadata: optional(OpenObject),
+  isNotificationResolverUsed: optional(z.boolean()),
+  isCrossOrganizationEnabled: optional(z.boolean()),
+});
+export type NewNotification = z.output<typeof NewNotification>;
+
+/** The templates are required unless a resolver fills the texts in, which the customer keeps then. */
+export const hasTemplates = z.check<NewNotification>(({ value, issues }) => {
+  if (value.isNotificationResolverUsed === true) return;
+  for (const field of ['displayHeadlineMessageTemplate', 'displayBodyMessage'] as const) {
+    if (value[field] === undefined) issues.push({ code: 'custom', input: value, path: [field], message: 'is required unless isNotificationResolverUsed is true' });
+  }
+});
+
+/** Somebody must be notified. */
+export const hasRecipients = z.refine<NewNotification>(
+  ({ notifyAll, notifyUsers }) => notifyAll !== false || notifyUsers.length > 0,
+  { path: ['notifyUsers'], error: 'must not be empty when notifyAll is false' },
+);
+
+export const isSmall = z.refine<NewNotification>((sent) => !isLongerThan(JSON.stringify(sent), LARGEST_BYTES), { error: `must be at most ${LARGEST_BYTES} bytes as JSON` });
+
+/** A change of one notification. */
+export const NotificationChange = z.object({
+  id: NotificationId,
+  ...shown,
+  /** Who has read it, besides those that have already. */
+  readByUserIds: optional(list(Id, limits.list, 0)),
+  /** Whether it stays among what concerns those who have read it. */
+  persistReadForUsers: optional(z.boolean()),
+});
+export type NotificationChange = z.output<typeof NotificationChange>;
+
+/** The thread that a notification of source `comment` is about. */
+const ThreadReference = z.object({
+  annotationId: z.string(),
+  /** Epoch ms; a part of its key. */
+  createdAt: z.number(),
+  authorId: z.string(),
+  /** As it was when the notification was made; what holds once the thread is gone. */
+  visibility: Visibility.optional(),
+});
+export type ThreadReference = z.output<typeof ThreadReference>;
+
+/** A notification as it is stored; open objects are JSON text. */
+export const Notification = z.object({
+  id: z.string(),
+  notificationSource: z.string(),
+  notificationSourceData: z.string().optional(),
+  actionUser: StoredUser,
+  displayHeadlineMessageTemplate: z.string().optional(),
+  displayHeadlineMessageTemplateData: z.string().optional(),
+  displayBodyMessage: z.string().optional(),
+  displayBodyMessageTemplate: z.string().optional(),
+  displayBodyMessageTemplateData: z.string().optional(),
+  notifyAll: z.boolean(),
+  /** `emailHash` as answers show it: the address itself is not needed. */
+  notifyUsers: z.array(z.object({ userId: z.string(), emailHash: z.string().optional() })),
+  context: z.string().optional(),
+  accessFields: z.array(z.string()).optional(),
+  location: z.string().optional(),
+  locationKey: z.string().optional(),
+  metadata: z.string().optional(),
+  isNotificationResolverUsed: z.boolean().optional(),
+  isCrossOrganizationEnabled: z.boolean().optional(),
+  readByUserIds: z.array(z.string()).optional(),
+  persistReadForUsers: z.boolean().optional(),
+  thread: ThreadReference.optional(),
+  /** The customer's id of the document. */
+  documentId: z.string(),
+  createdAt: z.number(),
+});
+export type Notification = z.output<typeof Notification>;
+
+/** MD5 in hexadecimal: what notifications name users by instead of their ids and addresses (facts A24). A pseudonym, not a secret. */
+export function userHash(text: string): string {
+  return hash('md5', text, 'hex');
+}
+
+/** Addresses that differ in case alone are one. */
+function emailHash(email: string | undefined): string | undefined {
+  return email === undefined ? undefined : userHash(email.toLowerCase());
+}
+
+const text = (value: object | undefined) => value && JSON.stringify(value);
+const parsed = (json: string | undefined) => (json === undefined ? undefined : (JSON.parse(json) as Record<string, unknown>));
+
+/** What callers send of it as open objects, as JSON text; what they do not send is left out. */
+function openTexts(sent: { readonly [F in 'notificationSourceData' | 'displayHeadlineMessageTemplateData' | 'displayBodyMessageTemplateData']?: object | undefined }) {
+  const { notificationSourceData, displayHeadlineMessageTemplateData, displayBodyMessageTemplateData } = sent;
+  return {
+    ...(notificationSourceData && { notificationSourceData: text(notificationSourceData) }),
+    ...(displayHeadlineMessageTemplateData && { displayHeadlineMessageTemplateData: text(displayHeadlineMessageTemplateData) }),
+    ...(displayBodyMessageTemplateData && { displayBodyMessageTemplateData: text(displayBodyMessageTemplateData) }),
+  };
+}
+
+export interface Made {
+  readonly id: string;
+  /** The customer's id. */
+  readonly documentId: string;
+  /** Epoch ms. */
+  readonly now: number;
+  readonly thread?: ThreadReference | undefined;
+}
+
+/** A notification as it is stored of what was sent; it is for everybody unless that says otherwise. */
+export function newNotification(sent: NewNotification, { id, documentId, now, thread }: Made): Notification {
+  const { notificationSource = 'custom', notifyAll = true, notifyUsers, context, location, metadata } = sent;
+  const { actionUser, displayHeadlineMessageTemplate, displayBodyMessage, displayBodyMessageTemplate, isNotificationResolverUsed, isCrossOrganizationEnabled } = sent;
+  return {
+    id,
+    notificationSource,
+    actionUser,
+    displayHeadlineMessageTemplate,
+    displayBodyMessage,
+    displayBodyMessageTemplate,
+    ...openTexts(sent),
+    notifyAll,
+    notifyUsers: distinctBy(notifyUsers, ({ userId }) => userId).map(({ userId, email }) => ({ userId, emailHash: emailHash(email) })),
+    context: text(context),
+    accessFields: context && accessFields(context.access),
+    location: text(location),
+    locationKey: location && locationKey(location),
+    metadata: text(metadata),
+    isNotificationResolverUsed,
+    isCrossOrganizationEnabled,
+    thread,
+    documentId,
+    createdAt: now,
+  };
+}
+
+/**
+ * A notification after an update: fields that are not sent stay, those who have read it are added to those that had. `thread` is the
+ * one that it is about then.
+ */
+export function changeNotification(stored: Notification, change: NotificationChange, thread: ThreadReference | undefined): Notification {
+  const readers = distinct([...(stored.readByUserIds ?? []), ...(change.readByUserIds ?? [])]);
+  return {
+    ...stored,
+    actionUser: change.actionUser ?? stored.actionUser,
+    displayHeadlineMessageTemplate: change.displayHeadlineMessageTemplate ?? stored.displayHeadlineMessageTemplate,
+    displayBodyMessage: change.displayBodyMessage ?? stored.displayBodyMessage,
+    displayBodyMessageTemplate: change.displayBodyMessageTemplate ?? stored.displayBodyMessageTemplate,
+    ...openTexts(change),
+    readByUserIds: readers.length > 0 ? readers : undefined,
+    persistReadForUsers: change.persistReadForUsers ?? stored.persistReadForUsers,
+    thread,
+  };
+}
+
+/** Whether a notification is small enough to be stored. */
+export function fits(notification: Notification): boolean {
+  return !isLongerThan(JSON.stringify(notification), LARGEST_STORED_BYTES);
+}
+
+interface About {
+  readonly notificationSource?: string | undefined;
+  readonly notificationSourceData?: object | undefined;
+}
+
+/** The annotation that a notification is about: one of source `comment` names it in its data. */
+export function annotationOf({ notificationSource, notificationSourceData = {} }: About): string | undefined {
+  const { annotationId } = notificationSourceData as { annotationId?: unknown };
+  return notificationSource === 'comment' && typeof annotationId === 'string' ? annotationId : undefined;
+}
+
+/** Whether a notification names a user. */
+export function names({ notifyUsers }: Notification, userId: string): boolean {
+  return notifyUsers.some((notified) => notified.userId === userId);
+}
+
+/** Whether a user's access context allows what a notification carries: all of it must be the user's (facts B19). */
+export function contextAllows({ accessFields: fields = [] }: Notification, allowed: readonly string[] = []): boolean {
+  return fields.every((field) => allowed.includes(field));
+}
+
+const ShownObject = z.record(z.string(), z.unknown());
+
+/** A notification as answers show it (spec 2). */
+export const ShownNotification = z.object({
+  id: z.string(),
+  notificationSource: z.string(),
+  notificationSourceData: ShownObject.optional(),
+  actionUser: StoredUser,
+  displayHeadlineMessageTemplate: z.string().optional(),
+  displayHeadlineMessageTemplateData: ShownObject.optional(),
+  displayBodyMessage: z.string().optional(),
+  displayBodyMessageTemplate: z.string().optional(),
+  displayBodyMessageTemplateData: ShownObject.optional(),
+  metadata: ShownObject,
+  /** By the MD5 of e-mail addresses in lower case, and of user ids. */
+  notifyUsers: z.record(z.string(), z.boolean()),
+  notifyUsersByUserId: z.record(z.string(), z.boolean()),
+  notifyAll: z.boolean(),
+  context: z.object({ access: ShownObject, accessFields: z.array(z.string()) }).optional(),
+  location: ShownObject.optional(),
+  locationId: z.string().optional(),
+  isNotificationResolverUsed: z.boolean().optional(),
+  isCrossOrganizationEnabled: z.boolean().optional(),
+  readByUserIds: z.array(z.string()).optional(),
+  persistReadForUsers: z.boolean().optional(),
+  /** Epoch milliseconds. */
+  timestamp: z.number(),
+});
+export type ShownNotification = z.output<typeof ShownNotification>;
+
+/** Shows a notification; `apiKey` and `organizationId` are those that it lies under, as customers know them. Placeholders stay as they are. */
+export function showNotification({ apiKey, organizationId }: { apiKey: string; organizationId: string }, notification: Notification): ShownNotification {
+  const { id, notificationSource, actionUser, displayHeadlineMessageTemplate, displayBodyMessage, displayBodyMessageTemplate, notifyUsers, notifyAll } = notification;
+  const { isNotificationResolverUsed, isCrossOrganizationEnabled, readByUserIds, persistReadForUsers, documentId, createdAt } = notification;
+  const context = parsed(notification.context) as { access: Record<string, unknown> } | undefined;
+  return {
+    id,
+    notificationSource,
+    notificationSourceData: parsed(notification.notificationSourceData),
+    actionUser,
+    displayHeadlineMessageTemplate,
+    displayHeadlineMessageTemplateData: parsed(notification.displayHeadlineMessageTemplateData),
+    displayBodyMessage,
+    displayBodyMessageTemplate,
+    displayBodyMessageTemplateData: parsed(notification.displayBodyMessageTemplateData),
+    metadata: { ...parsed(notification.metadata), apiKey, organizationId, documentId },
+    notifyUsers: dict(notifyUsers.flatMap(({ emailHash: key }) => (key === undefined ? [] : [[key, true] as const]))),
+    notifyUsersByUserId: dict(notifyUsers.map(({ userId }) => [userHash(userId), true] as const)),
+    notifyAll,
+    context: context && { access: context.access, accessFields: notification.accessFields ?? [] },
+    location: parsed(notification.location),
+    locationId: notification.locationKey,
+    isNotificationResolverUsed,
+    isCrossOrganizationEnabled,
+    readByUserIds,
+    persistReadForUsers,
+    timestamp: createdAt,
+  };
+}

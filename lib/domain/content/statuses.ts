@@ -1,0 +1,35 @@
+import * as z from 'zod';
+import { Id, keptObject, Name, optional } from '../../schema.ts';
+
+/** The statuses that every customer has (facts B17); others are the customer's own. */
+const catalogue: Readonly<Record<string, Status>> = {
+  OPEN: { id: 'OPEN', name: 'Open', type: 'default' },
+  IN_PROGRESS: { id: 'IN_PROGRESS', name: 'In Progress', type: 'ongoing' },
+  RESOLVED: { id: 'RESOLVED', name: 'Resolved', type: 'terminal' },
+};
+
+/** The status of a thread: what is known of it, and any other fields of the customer's, such as its colours. */
+export type Status = Readonly<Record<string, unknown>> & { readonly id: string };
+
+const StatusObject = keptObject(z.object({ id: Id, name: optional(Name), type: optional(Name) })) as unknown as z.ZodType<Status>;
+
+/** A status as callers send it: whole, or its id alone. */
+export const SentStatus = z.union([Id, StatusObject], { error: 'must be the id of a status, or an object with the id' });
+
+/** What a thread has until somebody says otherwise. */
+export const initialStatus: Status = catalogue.OPEN as Status;
+
+/** The whole of a status that was sent: of a known id alone what is known of it, of another id nothing but the id. */
+export function statusOf(sent: z.output<typeof SentStatus>): Status {
+  if (typeof sent !== 'string') return sent;
+  return known(sent) ?? { id: sent };
+}
+
+/** Whether a thread is done once it has this status: by the status's own type, else by that of the known status with its id. */
+export function isTerminal({ id, type }: Status): boolean {
+  return (type ?? known(id)?.type) === 'terminal';
+}
+
+function known(id: string): Status | undefined {
+  return Object.hasOwn(catalogue, id) ? catalogue[id] : undefined;
+}

@@ -1,0 +1,85 @@
+import * as z from 'zod';
+import { Id, limits, list, Name, optional } from '../../schema.ts';
+import { LocationKey } from './location.ts';
+import type { Status } from './statuses.ts';
+import { involvedUserIds, mentionedUserIds, type Thread } from './threads.ts';
+import { Instant } from './times.ts';
+
+/** The threads that a call names, or describes by where they are and who takes part. */
+export const selectors = {
+  annotationIds: optional(list(Id, limits.readIds)),
+  /** As `locationId` shows them. */
+  locationIds: optional(list(LocationKey, limits.readIds)),
+  /** Users who take part. */
+  userIds: optional(list(Id, limits.readIds)),
+};
+
+/** What agents' threads are selected by, for their deletion. */
+export const agentSelectors = {
+  agentId: optional(Id),
+  agentSuggestions: optional(z.boolean()),
+  /** The pages that the agent looked at. */
+  agentUrls: optional(list(z.string().min(1).max(2_048), limits.readIds)),
+};
+
+type Selector = keyof typeof selectors | keyof typeof agentSelectors;
+const selectorNames = [...Object.keys(selectors), ...Object.keys(agentSelectors)] as Selector[];
+
+/** A call that changes threads says which: nobody deletes all of a document's by accident. */
+export const someSelector = z.refine<{ readonly [S in Selector]?: unknown }>(
+  (sent) => selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
+  { path: ['annotationIds'], error: 'must be given, or another of what selects annotations' },
+);
+
+/** What else a listing can ask for. Times are epoch ms or ISO 8601. */
+export const listingFilters = {
+  mentionedUserIds: optional(list(Id, limits.readIds)),
+  /** Who resolved it. */
+  resolvedBy: optional(Id),
+  statusIds: optional(list(Id, limits.readIds)),
+  createdAfter: optional(Instant),
+  createdBefore: optional(Instant),
+  updatedAfter: optional(Instant),
+  updatedBefore: optional(Instant),
+  agentId: optional(Id),
+  executionId: optional(Id),
+  agentType: optional(Name),
+  agentSource: optional(Name),
+  agentSuggestions: optional(z.boolean()),
+  agentComments: optional(z.boolean()),
+};
+
+const agentFilters = ['agentId', 'executionId', 'agentType', 'agentSource', 'agentSuggestions', 'agentComments'] as const;
+
+/** A listing asks for agents in one way at most (facts C8). */
+export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[number], unknown>>>(
+  (filters) => agentFilters.filter((name) => filters[name] !== undefined).length <= 1,
+  { path: ['agentId'], error: `must not be given with another of ${agentFilters.join(', ')}` },
+);
+
+/** Which threads a call is about: those that meet all that is given; of a list one has to fit. Times are epoch ms, from `after` on and before `before`. */
+export type ThreadFilters = z.output<z.ZodObject<typeof selectors & typeof listingFilters>> & { readonly agentUrls?: readonly string[] | undefined };
+
+/** Whether a thread meets all filters that are given. */
+export function meets(thread: Thread, filters: ThreadFilters): boolean {
+  const { agent } = thread;
+  const among = (wanted: readonly string[] | undefined, ...values: (string | undefined)[]) => wanted === undefined || values.some((value) => value !== undefined && wanted.includes(value));
+  const within = (at: number, after = 0, before = Infinity) => after <= at && at < before;
+  const is = (wanted: string | undefined, value: string | undefined) => wanted === undefined || wanted === value;
+  const isOfAgent = (asked: boolean | undefined, type: Thread['type']) => asked !== true || (agent !== undefined && thread.type === type);
+  return among(filters.annotationIds, thread.annotationId)
+    && among(filters.locationIds, thread.locationKey)
+    && (filters.userIds === undefined || among(filters.userIds, ...involvedUserIds(thread)))
+    && (filters.mentionedUserIds === undefined || among(filters.mentionedUserIds, ...mentionedUserIds(thread)))
+    && is(filters.resolvedBy, thread.resolvedByUserId)
+    && (filters.statusIds === undefined || among(filters.statusIds, (JSON.parse(thread.status) as Status).id))
+    && within(thread.createdAt, filters.createdAfter, filters.createdBefore)
+    && within(thread.lastUpdated, filters.updatedAfter, filters.updatedBefore)
+    && is(filters.agentId, agent?.agentId)
+    && is(filters.executionId, agent?.executionId)
+    && is(filters.agentType, agent?.agentType)
+    && is(filters.agentSource, agent?.agentSource)
+    && among(filters.agentUrls, agent?.url)
+    && isOfAgent(filters.agentSuggestions, 'suggestion')
+    && isOfAgent(filters.agentComments, 'comment');
+}

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface Faults {
+  /** From now on the calls of an operation fail after the first `passing` ones, as they do when DynamoDB is out of order; `heal` ends it. */
+  fail(operation: string, passing: number): void;
+  heal(): void;
+  stop(): Promise<void>;
+}
+
+/** Puts a proxy that can fail between the AWS SDK of this process and the table that `startEngine` started; call it before the first request. */
+export async function startFaults(): Promise<Faults> {
+  const engine = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
+  let failing: { operation: string; passing: number } | undefined;
+  const proxy = createServer(async (request, response) => {
+    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
+    const body = await text(request);
+    if (failing && String(headers['x-amz-target']).endsWith(`.${failing.operation}`) && failing.passing-- <= 0) {
+      response.writeHead(500, { 'content-type': 'application/x-amz-json-1.0' }).end('{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError"}');
+      return;
+    }
+    const answer = await fetch(engine, { method: 'POST', headers: headers as Record<string, string>, body });
+    response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(await answer.text());
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  // What fails is counted, which is written to where the tests write.
+  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, POWERTOOLS_METRICS_DISABLED: 'true' });
+  return {
+    fail(operation, passing) {
+      failing = { operation, passing };
+    },
+    heal() {
+      failing = undefined;
+    },
+    async stop() {
+      proxy.close();
+      proxy.closeAllConnections();
+      await once(proxy, 'close');
+    },
+  };
+}
