@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { matchesAny, tokenHash } from '../../../../../../lib/crypto/tokenHash.ts';
+import { removeLocations } from '../../../../../../lib/data/content/locationRemoval.ts';
+import { Location } from '../../../../../../lib/domain/content/location.ts';
+import { defineEndpoint } from '../../../../../../lib/endpoint.ts';
+import { apiKeyDenied } from '../../../../../../lib/http/credentials.ts';
+import { toLambda } from '../../../../../../lib/http/lambda.ts';
+import { Id } from '../../../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v1/organizations/documents/locations/data/delete',
+  summary: 'Delete everything that lies in a location of a document, whichever organizations have it',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ apiKey: z.string(), authToken: z.string(), documentId: Id, location: Location }),
+  output: z.object({ data: z.null() }),
+  message: 'Data deleted successfully.',
+  errors: ['ABORTED'],
+  uses: { locations: removeLocations },
+  impact: 'customers cannot delete what lies in a location',
+  example: {
+    data: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', authToken: 'the token of the headers', documentId: 'nda', location: { id: 'chapter-1', locationName: 'Chapter 1' } },
+    result: { data: null },
+  },
+}, async ({ input: { apiKey, authToken, documentId, location }, caller, deps }) => {
+  // Both are compared always, so that the time says nothing of which of them is wrong.
+  const [isTheirKey, isTheirToken] = [matchesAny(tokenHash(apiKey), [tokenHash(caller.tenant)]), matchesAny(tokenHash(authToken), [caller.tokenHash])];
+  if (!isTheirKey || !isTheirToken) throw apiKeyDenied();
+  await deps.locations.remove(caller.tenant, documentId, location);
+  return { data: null };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,57 @@
+import * as z from 'zod';
+import { unsubscribeUsers } from '../../../../lib/data/unsubscriber.ts';
+import { UNSUBSCRIBE_PATH, unsubscribeLinks } from '../../../../lib/email/unsubscribe.ts';
+import { html } from '../../../../lib/html.ts';
+import { toPage } from '../../../../lib/http/page.ts';
+import { definePage, type View } from '../../../../lib/page.ts';
+
+export const page = definePage({
+  path: UNSUBSCRIBE_PATH,
+  summary: 'Page of the link in every notification mail: its button ends these mails',
+  // What cannot be a token gets the same page as one that nobody has.
+  input: z.object({ token: z.string().catch('') }),
+  oneClick: true,
+  uses: { links: unsubscribeLinks, users: unsubscribeUsers },
+  impact: 'users cannot unsubscribe from notification mails, so that they mark them as spam',
+}, {
+  async show({ input: { token }, deps }) {
+    const subscriber = await deps.links.subscriberOf(token);
+    if (!subscriber) return unknown;
+    const organization = await deps.users.organization(subscriber);
+    return question(organization?.organizationName ?? subscriber.organizationId, token);
+  },
+  async submit({ input: { token }, deps, log }) {
+    const subscriber = await deps.links.subscriberOf(token);
+    if (!subscriber) return unknown;
+    await deps.users.unsubscribe(subscriber);
+    log.info('unsubscribed', { tenant: subscriber.tenant });
+    return done;
+  },
+});
+
+/** The form goes to this very address, as a mail program does that presses the button by itself. */
+function question(organization: string, token: string): View {
+  return {
+    status: 200,
+    title: 'No more of these mails?',
+    body: html`<p>Press the button to get no more notification mails from <strong>${organization}</strong>. Everything else stays as it is.</p>
+<form method="post" action="unsubscribe?token=${token}"><button>Unsubscribe</button></form>
+<p><small>If you want to go on getting them, close the page: nothing has happened.</small></p>`,
+  };
+}
+
+const done: View = {
+  status: 200,
+  title: 'You are unsubscribed',
+  body: html`<p>You will get no more of these mails. One that is on its way already may still arrive.</p>
+<p><small>You can turn them on again where you set your notifications.</small></p>`,
+};
+
+/** For a link that is none of ours, as when it was cut off. */
+const unknown: View = {
+  status: 410,
+  title: 'This link does not work',
+  body: html`<p>Open the link in the mail once more, the whole of it. If it still does not work, use the one in a newer mail.</p>`,
+};
+
+export const handler = toPage(page);

@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { selects, updateNotifications } from '../../../lib/data/content/notifications.ts';
+import { requireWritable } from '../../../lib/data/content/places.ts';
+import { readDocuments } from '../../../lib/data/documents.ts';
+import { placeOf } from '../../../lib/data/folders.ts';
+import { findOrganization } from '../../../lib/data/organizations.ts';
+import { distinctBy } from '../../../lib/dict.ts';
+import { LocationKey } from '../../../lib/domain/content/location.ts';
+import { NotificationChange } from '../../../lib/domain/content/notifications.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { byId, ItemOutcome } from '../../../lib/results.ts';
+import { Id, limits, list, optional } from '../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/notifications/update',
+  summary: 'Change notifications, or say who has read them',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    documentId: optional(Id),
+    locationId: optional(LocationKey),
+    userId: optional(Id),
+    verifyUserPermissions: optional(z.boolean()),
+    notifications: list(NotificationChange, limits.list),
+  }),
+  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+  message: 'Notification(s) updated successfully.',
+  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+  uses: { organizations: findOrganization, documents: readDocuments, notifications: updateNotifications },
+  impact: 'customers cannot change notifications or mark them as read',
+  example: {
+    data: { organizationId: 'acme', notifications: [{ id: 'signature-1', readByUserIds: ['grace'], persistReadForUsers: true }] },
+    result: { data: { 'signature-1': { success: true, message: 'Notification updated.' } } },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+  const document = input.documentId === undefined ? undefined : await deps.documents.require(placeOf(caller.tenant, organization), input.documentId);
+  requireWritable({ organization, ...(document && { document }) });
+  // Of several changes of one notification the last one counts.
+  const changes = distinctBy(input.notifications.toReversed(), ({ id }) => id).reverse();
+  const results = await deps.notifications.update(caller.tenant, organization, changes, {
+    isMeant: (placed) => selects(document, input, placed),
+    verifiedAt: input.verifyUserPermissions ? now : undefined,
+  });
+  return { data: byId(changes.map(({ id }) => id), results) };
+});
+
+export const handler = toLambda(endpoint);
