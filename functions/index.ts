@@ -2,16 +2,42 @@
  * The registry: one line per endpoint. The stack, the OpenAPI document and the tests read it; a deployed function never
  * does (it would carry every other function in its bundle).
  */
+export { endpoint as notificationsGetV1 } from './v1/notifications/get.ts';
+export { endpoint as organizationsDocumentsLocationsDataDeleteV1 } from './v1/organizations/documents/locations/data/delete.ts';
+export { endpoint as activitiesAdd } from './v2/activities/add.ts';
+export { endpoint as activitiesDelete } from './v2/activities/delete.ts';
+export { endpoint as activitiesGet } from './v2/activities/get.ts';
+export { endpoint as activitiesUpdate } from './v2/activities/update.ts';
 export { endpoint as permissionsAdd } from './v2/auth/permissions/add.ts';
 export { endpoint as permissionsGet } from './v2/auth/permissions/get.ts';
 export { endpoint as permissionsRemove } from './v2/auth/permissions/remove.ts';
+export { endpoint as commentannotationsAdd } from './v2/commentannotations/add.ts';
+export { endpoint as commentannotationsCommentsAdd } from './v2/commentannotations/comments/add.ts';
+export { endpoint as commentannotationsCommentsDelete } from './v2/commentannotations/comments/delete.ts';
+export { endpoint as commentannotationsCommentsGet } from './v2/commentannotations/comments/get.ts';
+export { endpoint as commentannotationsCommentsUpdate } from './v2/commentannotations/comments/update.ts';
+export { endpoint as commentannotationsCountGet } from './v2/commentannotations/count/get.ts';
+export { endpoint as commentannotationsDelete } from './v2/commentannotations/delete.ts';
+export { endpoint as commentannotationsGet } from './v2/commentannotations/get.ts';
+export { endpoint as commentannotationsUpdate } from './v2/commentannotations/update.ts';
+export { endpoint as notificationsAdd } from './v2/notifications/add.ts';
+export { endpoint as notificationsConfigGet } from './v2/notifications/config/get.ts';
+export { endpoint as notificationsConfigSet } from './v2/notifications/config/set.ts';
+export { endpoint as notificationsDelete } from './v2/notifications/delete.ts';
+export { endpoint as notificationsGet } from './v2/notifications/get.ts';
+export { endpoint as notificationsUpdate } from './v2/notifications/update.ts';
 export { endpoint as organizationsAdd } from './v2/organizations/add.ts';
 export { endpoint as documentsAccessUpdate } from './v2/organizations/documents/access/update.ts';
 export { endpoint as documentsAdd } from './v2/organizations/documents/add.ts';
 export { endpoint as documentsGet } from './v2/organizations/documents/get.ts';
 export { endpoint as foldersAdd } from './v2/organizations/folders/add.ts';
 export { endpoint as organizationsGet } from './v2/organizations/get.ts';
+export { endpoint as reactionsAdd } from './v2/reactions/add.ts';
+export { endpoint as reactionsDelete } from './v2/reactions/delete.ts';
+export { endpoint as recordingsAdd } from './v2/recordings/add.ts';
+export { endpoint as recordingsGet } from './v2/recordings/get.ts';
 export { endpoint as usersAdd } from './v2/users/add.ts';
+export { endpoint as usersDataGet } from './v2/users/data/get.ts';
 export { endpoint as usersGet } from './v2/users/get.ts';
 export { endpoint as workspaceActivityconfigGet } from './v2/workspace/activityconfig/get.ts';
 export { endpoint as workspaceActivityconfigUpdate } from './v2/workspace/activityconfig/update.ts';

@@ -37,6 +37,20 @@ const busy = { organizationId: 'busy' };
 const read = { organizationId: 'acme' };
 const crowd = { organizationId: 'crowd' };
 const CROWD = 100;
+const loose = { ...busy, documentId: 'loose' };
+const anActivity = { featureType: 'comment', actionType: 'comment.add', actionUser: { userId: 'ada', name: 'Ada Lovelace' } };
+
+const ada = { userId: 'ada' };
+const inAcme = { ...read, documentId: 'nda' };
+const inBusy = { ...busy, documentId: 'nda' };
+const talkRead = { ...inAcme, annotationId: 'talk' };
+const talk = { ...talkRead, ...busy };
+const reacting = (reaction: object) => ({ ...inBusy, reactions: [{ icon: '👍', from: ada, ...reaction }] });
+
+const notification = {
+  actionUser: { userId: 'grace' }, notifyUsers: [{ userId: 'ada', email: 'ada@example.com' }], notifyAll: false,
+  displayHeadlineMessageTemplate: '{actionUser} signed', displayBodyMessage: 'It is done.',
+};
 
 const readConfigs = ['activity', 'advancedwebhook', 'apikey', 'email', 'notification', 'permissionprovider', 'webhook'] as const;
 
@@ -57,6 +71,46 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/organizations/documents/get', what: 'a page of a folder', data: () => ({ ...read, folderId: 'contracts', pageSize: 100 }) },
   { path: '/v2/organizations/documents/get', what: 'a hundred', data: () => ({ ...crowd, pageSize: CROWD }) },
   { path: '/v2/organizations/documents/get', what: 'a hundred of a folder', data: () => ({ ...crowd, folderId: 'contracts', pageSize: CROWD }) },
+  { path: '/v2/activities/get', what: 'by id', data: () => ({ ...read, activityIds: ['one-of-many-7'] }) },
+  { path: '/v2/activities/get', what: 'a page of a document', data: () => ({ ...read, documentId: 'loose', pageSize: CROWD }) },
+  { path: '/v2/activities/get', what: 'a page of an organization', data: () => ({ ...read, pageSize: CROWD }) },
+  { path: '/v2/activities/get', what: 'a page of a target entity', data: () => ({ ...read, targetEntityId: 'signature', pageSize: 10 }) },
+  { path: '/v2/activities/add', what: 'one', data: () => ({ ...loose, activities: [anActivity] }) },
+  { path: '/v2/activities/add', what: 'one with an id', data: (n) => ({ ...loose, activities: [{ ...anActivity, id: `one-${n}` }] }) },
+  { path: '/v2/activities/add', what: 'one of a target entity', data: () => ({ ...loose, activities: [{ ...anActivity, targetEntityId: 'signature' }] }) },
+  { path: '/v2/activities/add', what: 'a hundred', data: () => ({ ...loose, activities: Array.from({ length: CROWD }, () => anActivity) }) },
+  { path: '/v2/activities/update', what: 'one', data: (n) => ({ ...busy, activities: [{ id: 'one-of-many-7', displayMessageTemplate: `Changed ${n}` }] }) },
+  { path: '/v2/activities/delete', what: 'one by id', data: (n) => ({ ...busy, activityIds: [`one-of-many-${n}`] }) },
+  { path: '/v2/commentannotations/comments/get', what: 'by id', data: () => ({ ...talkRead, commentIds: [1] }) },
+  { path: '/v2/commentannotations/comments/get', what: 'a page', data: () => talkRead },
+  { path: '/v2/commentannotations/comments/get', what: 'a page with a reaction', data: () => ({ ...talkRead, annotationId: 'reacted' }) },
+  { path: '/v2/commentannotations/comments/add', what: 'one', data: () => ({ ...talk, commentData: [{ commentText: 'A reply', from: ada }] }) },
+  { path: '/v2/commentannotations/comments/add', what: 'one that others are told of', data: () => ({ ...talk, commentData: [{ commentText: 'A reply', from: ada, triggerNotification: true }] }) },
+  { path: '/v2/commentannotations/comments/update', what: 'one', data: (n) => ({ ...talk, commentIds: [1], updatedData: { commentText: `Text ${n}` } }) },
+  { path: '/v2/commentannotations/comments/delete', what: 'one', data: (n) => ({ ...talk, commentIds: [2 + n] }) },
+  { path: '/v2/reactions/add', what: 'one', data: (n) => reacting({ annotationId: `loose-${n}` }) },
+  { path: '/v2/reactions/add', what: 'one on a comment', data: (n) => reacting({ annotationId: `on-${n}`, commentAnnotationId: 'talk', commentId: 1 }) },
+  { path: '/v2/reactions/add', what: 'one more user', data: (n) => reacting({ annotationId: 'shared', from: { userId: `user-${n}` } }) },
+  { path: '/v2/reactions/add', what: 'one that is there, unchanged', data: () => reacting({ annotationId: 'loose-0' }) },
+  { path: '/v2/reactions/delete', what: 'one', data: (n) => ({ ...inBusy, annotationIds: [`loose-${n}`] }) },
+  { path: '/v2/reactions/delete', what: 'one on a comment', data: (n) => ({ ...inBusy, annotationIds: [`on-${n}`] }) },
+  { path: '/v2/notifications/add', what: 'one', data: (n) => ({ ...inBusy, ...notification, notificationId: `one-${n}` }) },
+  { path: '/v2/notifications/add', what: 'one that is there', data: () => ({ ...inAcme, ...notification, notificationId: 'read' }) },
+  { path: '/v2/notifications/add', what: 'one to verified users', data: (n) => ({ ...inBusy, ...notification, notificationId: `verified-${n}`, verifyUserPermissions: true }) },
+  { path: '/v2/notifications/get', what: 'by id', data: () => ({ ...read, notificationIds: ['read'] }) },
+  { path: '/v2/notifications/get', what: 'a page of a document', data: () => ({ ...inAcme, pageSize: 100 }) },
+  { path: '/v2/notifications/get', what: 'a page of a user', data: () => ({ ...read, userId: 'ada', pageSize: 100 }) },
+  { path: '/v1/notifications/get', what: 'of a document', data: () => inAcme },
+  { path: '/v2/notifications/update', what: 'one', data: (n) => ({ ...busy, notifications: [{ id: 'changed', readByUserIds: [`reader-${n}`] }] }) },
+  { path: '/v2/notifications/config/set', what: 'of one user', data: (n) => ({ ...busy, userIds: ['ada'], config: { inbox: n === 0 ? 'MINE' : 'ALL' } }) },
+  { path: '/v2/notifications/config/get', what: 'of one document', data: () => ({ ...read, userId: 'ada', documentIds: ['nda'] }) },
+  { path: '/v2/users/data/get', what: 'of one user', data: () => ({ ...read, userId: 'ada' }) },
+  { path: '/v2/notifications/delete', what: 'one', data: (n) => ({ ...busy, notificationIds: [`one-${n}`] }) },
+  { path: '/v1/organizations/documents/locations/data/delete', what: 'with one notification', data: (n, { apiKey, authToken }) => ({ apiKey, authToken, documentId: 'nda', location: { id: `location-${n}` } }) },
+  { path: '/v2/recordings/get', what: 'by id', data: () => ({ ...read, documentId: 'loose', recordingIds: ['walkthrough'] }) },
+  { path: '/v2/recordings/get', what: 'a page of a document', data: () => ({ ...read, documentId: 'loose' }) },
+  { path: '/v2/recordings/get', what: 'a page of an organization', data: () => read },
+  { path: '/v2/recordings/add', what: 'one', data: () => ({ ...loose, recordings: [{ recordingType: 'audio', from: { userId: 'ada' } }] }) },
   { path: '/v2/users/add', what: 'one to an organization', data: (n) => ({ ...busy, users: [{ userId: `user-${n}`, name: 'A user', email: 'user@example.com' }] }) },
   { path: '/v2/users/add', what: 'one to a document', data: (n) => ({ ...busy, documentId: 'nda', users: [{ userId: `reader-${n}` }] }) },
   { path: '/v2/users/add', what: 'one who is there, unchanged', data: () => ({ ...busy, users: [{ userId: 'ada', name: 'Ada Lovelace' }] }) },
@@ -115,7 +169,20 @@ export async function prepare(): Promise<Subject> {
     await add('/v2/organizations/documents/add', { ...organization, ...contents });
     await add('/v2/users/add', { ...organization, ...contents });
   }
-  await add('/v2/organizations/documents/add', { ...read, folderId: undefined, documents: [{ documentId: 'loose' }] });
+  await add('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true, immutable: false } });
+  for (const organization of [read, busy]) {
+    const at = { ...organization, documentId: 'loose' };
+    await add('/v2/organizations/documents/add', { ...organization, folderId: undefined, documents: [at] });
+    await add('/v2/activities/add', { ...at, activities: all.map((id, index) => ({ ...anActivity, id, ...(index < 10 && { targetEntityId: 'signature' }) })) });
+    await add('/v2/recordings/add', at);
+    const nda = { ...organization, documentId: 'nda' };
+    const fourComments = Array.from({ length: 4 }, () => ({ commentText: 'A comment', from: ada }));
+    await add('/v2/commentannotations/add', { ...nda, commentAnnotations: ['talk', 'reacted'].map((annotationId) => ({ annotationId, commentData: fourComments })) });
+    await add('/v2/reactions/add', { ...nda, reactions: [{ annotationId: 'shared', icon: '👍', from: ada, commentAnnotationId: 'reacted', commentId: 1 }] });
+  }
+  await add('/v2/notifications/add', { ...inAcme, ...notification, notificationId: 'read' });
+  await add('/v2/notifications/add', { ...inBusy, ...notification, notificationId: 'changed' });
+  for (const n of [0, 1]) await add('/v2/notifications/add', { ...inBusy, ...notification, notificationId: `located-${n}`, location: { id: `location-${n}` } });
   await add('/v2/users/add', { ...read, documentId: 'nda' });
   await add('/v2/auth/permissions/add');
   await add('/v2/workspace/domains/add', { domains: ['app.example.com', 'removed-0.example.com', 'removed-1.example.com'] });

@@ -59,6 +59,33 @@ const writesOfOneThing: Costs = {
 
 /** Mostly in one transaction, which costs twice what its items do. */
 const writesOfSeveralThings: Costs = {
+  '/v2/notifications/add one': [3, 3, 2, 8],
+  '/v2/notifications/add one that is there': [8, 7, 7, 0],
+  '/v2/notifications/add one to verified users': [6, 5, 7, 6],
+  '/v2/notifications/update one': [6, 5, 5, 1],
+  '/v2/notifications/config/set of one user': [4, 4, 3, 1],
+  '/v2/notifications/delete one': [6, 5, 5, 8],
+  '/v1/organizations/documents/locations/data/delete with one notification': [4, 4, 2.5, 9],
+  // The record and its id; a target entity is an index entry more; a recording has an edge and an event besides.
+  '/v2/activities/add one': [4, 3, 3, 4],
+  '/v2/activities/add one with an id': [5, 4, 4, 4],
+  '/v2/activities/add one of a target entity': [4, 3, 3, 5],
+  '/v2/activities/add a hundred': [5, 4, 3, 400],
+  '/v2/activities/update one': [6, 4, 5, 4],
+  '/v2/activities/delete one by id': [5, 4, 4, 5],
+  '/v2/recordings/add one': [4, 4, 3, 12],
+  // The head, the comment and its edges; the two items of an event are indexed twice.
+  '/v2/commentannotations/comments/add one': [5, 5, 4, 6],
+  '/v2/commentannotations/comments/add one that others are told of': [5, 5, 4, 14],
+  '/v2/commentannotations/comments/update one': [5, 5, 5, 4],
+  '/v2/commentannotations/comments/delete one': [5, 5, 5, 6],
+  // The reaction, its id, its edge, the comment and the event.
+  '/v2/reactions/add one': [4, 4, 3, 6],
+  '/v2/reactions/add one on a comment': [6, 5, 6, 16],
+  '/v2/reactions/add one more user': [7, 6, 6, 12],
+  '/v2/reactions/add one that is there, unchanged': [4, 4, 4, 0],
+  '/v2/reactions/delete one': [5, 5, 4, 6],
+  '/v2/reactions/delete one on a comment': [7, 6, 6, 16],
   '/v2/organizations/add two': [2, 2, 2, 4],
   // The folder or document, and its entry in the folder that it lies in.
   '/v2/organizations/folders/add one at the top': [3, 3, 2, 4],
@@ -86,6 +113,24 @@ const writesOfSeveralThings: Costs = {
 
 /** Reads of more than the limits of their kind. */
 const dearReads: Costs = {
+  '/v2/notifications/get by id': [5, 4, 5, 0],
+  '/v2/notifications/get a page of a document': [3, 3, 3, 0],
+  '/v2/notifications/get a page of a user': [8, 5, 8, 0],
+  '/v1/notifications/get of a document': [3, 3, 3, 0],
+  '/v2/notifications/config/get of one document': [3, 3, 4, 0],
+  '/v2/users/data/get of one user': [8, 5, 8, 0],
+  // The organization, the document and its ids, then the records; those of an organization are read document by document.
+  '/v2/activities/get by id': [4, 3, 4, 0],
+  '/v2/activities/get a page of a document': [3, 3, 11, 0],
+  '/v2/activities/get a page of an organization': [5, 5, 13, 0],
+  '/v2/activities/get a page of a target entity': [4, 4, 12.5, 0],
+  '/v2/recordings/get by id': [4, 4, 4, 0],
+  '/v2/recordings/get a page of a document': [3, 3, 3, 0],
+  '/v2/recordings/get a page of an organization': [5, 5, 5, 0],
+  // The organization; the document and the id; the head and the comments; then the reactions.
+  '/v2/commentannotations/comments/get by id': [5, 3, 5, 0],
+  '/v2/commentannotations/comments/get a page': [5, 3, 5, 0],
+  '/v2/commentannotations/comments/get a page with a reaction': [6, 4, 6, 0],
   // What lies in a folder has the folder's access type: a third round trip.
   '/v2/auth/permissions/get on a document in a folder': [5, 3, 5, 0],
   '/v2/organizations/documents/get by id, in a folder': [3, 3, 3, 0],

@@ -15,6 +15,8 @@ let second: Customer;
 let firstWorkspace: TestWorkspace;
 let secondWorkspace: TestWorkspace;
 let pageToken: string;
+let activityToken: string;
+let recordingToken: string;
 let webhookEndpointId: string;
 let webhookIterator: string;
 
@@ -31,6 +33,15 @@ beforeAll(async () => {
   await first.ok('/v2/workspace/permissionproviderconfig/update', { permissionProviderConfig: { permissionProviderUrl: `https://example.com/${MARK}`, authToken: MARK } });
   await first.ok('/v2/workspace/apikeyconfig/update', { requireJwtToken: true, aiModelApiKey: [{ provider: 'openai', customerApiKey: `key-${MARK}` }] });
   await first.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { enabledTime: 1 } });
+  for (const customer of [first, second]) await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true, immutable: false } });
+  await first.ok('/v2/activities/add', { ...document, activities: ['activity', 'another'].map((id) => ({ id, featureType: 'custom', actionType: MARK, actionUser: { userId: 'user', name: MARK }, targetEntityId: 'target', entityData: MARK })) });
+  await first.ok('/v2/recordings/add', { ...document, recordings: ['recording', 'another'].map((annotationId) => ({ annotationId, recordingType: 'audio', from: { userId: 'user', name: MARK }, displayName: MARK })) });
+  await first.ok('/v2/commentannotations/add', { ...document, commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: MARK, from: { userId: 'user', name: MARK } }] }] });
+  await first.ok('/v2/reactions/add', { ...document, reactions: [{ annotationId: 'reaction', icon: '👍', from: { userId: 'user', name: MARK }, commentAnnotationId: 'thread', commentId: 1 }] });
+  await first.ok('/v2/notifications/add', { ...document, notificationId: 'notification', actionUser: { userId: 'user', name: MARK }, notifyUsers: [{ userId: 'user' }], displayHeadlineMessageTemplate: MARK, displayBodyMessage: MARK, location: { id: 'location' } });
+  await first.ok('/v2/notifications/config/set', { organizationId: 'acme', userIds: ['user'], config: { inbox: 'MINE' } });
+  ({ pageToken: activityToken } = (await first.call('/v2/activities/get', { organizationId: 'acme', pageSize: 1 })).body.result);
+  ({ pageToken: recordingToken } = (await first.call('/v2/recordings/get', { organizationId: 'acme', pageSize: 1 })).body.result);
   await first.ok('/v2/workspace/notificationconfig/update', { notificationServiceConfig: { delayConfig: { delaySeconds: 10 } } });
   await first.ok('/v2/workspace/domains/add', { domains: ['first.example'] });
   for (const customer of [first, second]) await customer.ok('/v2/workspace/advancedwebhookconfig/update', { isEnabled: true });
@@ -43,10 +54,32 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
+const document = { organizationId: 'acme', documentId: 'document' };
+const thread = { ...document, annotationId: 'thread' };
 const resources = [{ type: 'document', id: 'document', organizationId: 'acme' }];
 
 /** For each endpoint what the second tenant asks for, by the first one's ids; every endpoint must have a case. */
 const cases: Record<string, () => object[]> = {
+  '/v1/notifications/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', userId: 'user', notificationIds: ['notification'] }],
+  '/v1/organizations/documents/locations/data/delete': () => [first, second].map(({ apiKey, authToken }) => ({ apiKey, authToken, documentId: 'document', location: { id: 'location' } })),
+  '/v2/activities/add': () => [{ ...document, activities: [{ id: 'activity', featureType: 'comment', actionType: 'comment.add', actionUser: { userId: 'user' } }] }],
+  '/v2/activities/delete': () => [{ organizationId: 'acme', activityIds: ['activity'] }, document, { organizationId: 'acme', targetEntityId: 'target' }],
+  '/v2/activities/get': () => [{ organizationId: 'acme' }, document, { organizationId: 'acme', activityIds: ['activity'] }, { organizationId: 'acme', targetEntityId: 'target' }, { organizationId: 'acme', pageToken: activityToken }],
+  '/v2/activities/update': () => [{ organizationId: 'acme', activities: [{ id: 'activity', actionIcon: 'theirs' }] }],
+  '/v2/commentannotations/comments/add': () => [{ ...thread, commentData: [{ commentText: 'theirs', from: { userId: 'user' } }] }],
+  '/v2/commentannotations/comments/delete': () => [thread, { ...thread, commentIds: [1] }],
+  '/v2/commentannotations/comments/get': () => [thread, { ...thread, commentIds: [1] }],
+  '/v2/commentannotations/comments/update': () => [{ ...thread, updatedData: { commentText: 'theirs' } }],
+  '/v2/notifications/add': () => [{ ...document, notificationId: 'notification', actionUser: { userId: 'user' }, notifyUsers: [{ userId: 'user' }], displayHeadlineMessageTemplate: 'theirs', displayBodyMessage: 'theirs' }],
+  '/v2/notifications/config/get': () => [{ organizationId: 'acme', userId: 'user', documentIds: ['document'], getOrganizationConfig: true }],
+  '/v2/notifications/config/set': () => [{ organizationId: 'acme', userIds: ['user'], config: { inbox: 'NONE' } }],
+  '/v2/notifications/delete': () => [{ organizationId: 'acme', notificationIds: ['notification'] }, { organizationId: 'acme', userId: 'user' }],
+  '/v2/notifications/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', userId: 'user' }, { organizationId: 'acme', notificationIds: ['notification'] }],
+  '/v2/notifications/update': () => [{ organizationId: 'acme', notifications: [{ id: 'notification', displayBodyMessage: 'theirs' }] }],
+  '/v2/reactions/add': () => [{ ...document, reactions: [{ annotationId: 'reaction', icon: '👍', from: { userId: 'theirs' } }] }],
+  '/v2/reactions/delete': () => [{ ...document, annotationIds: ['reaction'] }],
+  '/v2/recordings/add': () => [{ ...document, recordings: [{ annotationId: 'recording', recordingType: 'audio', from: { userId: 'user' } }] }],
+  '/v2/recordings/get': () => [{ organizationId: 'acme' }, { ...document, recordingIds: ['recording'] }, { organizationId: 'acme', recordingIds: ['recording'] }, { organizationId: 'acme', pageToken: recordingToken }],
   '/v2/auth/permissions/add': () => [{ user: { userId: 'user' }, permissions: { resources } }],
   '/v2/auth/permissions/get': () => [{ organizationId: 'acme', userIds: ['user'], documentIds: ['document'], folderIds: ['folder'] }],
   '/v2/auth/permissions/remove': () => [{ userId: 'user', permissions: { resources } }],
@@ -58,8 +91,9 @@ const cases: Record<string, () => object[]> = {
   '/v2/organizations/get': () => [{}, { organizationIds: ['acme', 'beta'] }, { pageToken }],
   '/v2/users/add': () => [{ organizationId: 'acme', users: [{ userId: 'user' }] }, { organizationId: 'acme', documentId: 'document', users: [{ userId: 'user' }] }],
   '/v2/users/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', userIds: ['user'] }, { organizationId: 'acme', documentId: 'document' }],
+  '/v2/users/data/get': () => [{ organizationId: 'acme', userId: 'user' }],
   '/v2/workspace/activityconfig/get': () => [{}],
-  '/v2/workspace/activityconfig/update': () => [{ activityServiceConfig: { triggers: { comment: { updated: true } } } }],
+  '/v2/workspace/activityconfig/update': () => [{ activityServiceConfig: { triggers: { comment: { updated: false } } } }],
   '/v2/workspace/advancedwebhook/endpoints/create': () => [{ url: 'https://example.com/theirs', uid: 'taken' }],
   '/v2/workspace/advancedwebhook/endpoints/delete': () => [{ endpointId: webhookEndpointId }],
   '/v2/workspace/advancedwebhook/endpoints/get': () => [{}, { iterator: webhookIterator }],
@@ -116,7 +150,12 @@ test('after all that, everything of the first tenant is as it was', async () => 
   expect(await first.ok('/v2/workspace/emailconfig/get', {})).toMatchObject({ useEmailService: false, emailServiceConfig: { apiKey: MARK, fromCompany: MARK, fromEmail: '' } });
   expect(await first.ok('/v2/workspace/permissionproviderconfig/get', {})).toEqual({ usePermissionProvider: false, permissionProviderConfig: { permissionProviderUrl: `https://example.com/${MARK}`, authToken: MARK } });
   expect(await first.ok('/v2/workspace/apikeyconfig/get', {})).toMatchObject({ requireJwtToken: true, requireAutoOrgUser: false, aiModelsConfig: { openai: { displayText: '****IRST' } } });
-  expect(await first.ok('/v2/workspace/activityconfig/get', {})).toEqual({ activityServiceConfig: { isEnabled: false, enabledTime: 1 } });
+  expect(await first.ok('/v2/workspace/activityconfig/get', {})).toMatchObject({ activityServiceConfig: { isEnabled: true, enabledTime: 1, immutable: false, triggers: { comment: { updated: true } } } });
+  expect((await first.ok('/v2/activities/get', { organizationId: 'acme', order: 'asc' })).map(({ id, entityData, actionIcon }: any) => [id, entityData, actionIcon])).toEqual([['activity', MARK, undefined], ['another', MARK, undefined]]);
+  expect((await first.ok('/v2/recordings/get', { organizationId: 'acme' })).map(({ annotationId, displayName }: any) => [annotationId, displayName])).toEqual([['recording', MARK], ['another', MARK]]);
+  expect(await first.ok('/v2/commentannotations/comments/get', thread)).toMatchObject([{ commentText: MARK, reactionAnnotations: [{ fromUsers: [{ from: { userId: 'user' } }] }] }]);
+  expect(await first.ok('/v2/notifications/get', { organizationId: 'acme' })).toMatchObject([{ id: 'notification', displayBodyMessage: MARK }]);
+  expect((await first.ok('/v2/notifications/config/get', { organizationId: 'acme', userId: 'user', getOrganizationConfig: true }))[0].config.inbox).toBe('MINE');
   expect(await first.ok('/v2/workspace/notificationconfig/get', {})).toEqual({ useNotificationService: false, notificationServiceConfig: { delayConfig: { delaySeconds: 10 } } });
   expect(await first.ok('/v2/workspace/domains/get', {})).toEqual({ allowedDomains: ['first.example'] });
   expect(await first.ok('/v2/workspace/advancedwebhookconfig/get', {})).toMatchObject({ isEnabled: true, encodeData: false });

@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
+import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
+import { NewComments } from '../../../../lib/domain/content/comments.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { Id, optional } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/commentannotations/comments/add',
+  summary: 'Add comments to an annotation, all of them or none',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    documentId: Id,
+    annotationId: Id,
+    commentData: NewComments,
+    /** Both as in other calls, but without effect: in what is created there is no annotation to add to. */
+    createOrganization: optional(z.boolean()),
+    createDocument: optional(z.boolean()),
+    verifyUserPermissions: optional(z.boolean()),
+  }),
+  output: z.object({ data: z.array(z.number()) }),
+  message: 'Comment(s) added successfully.',
+  errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'ABORTED'],
+  uses: { findPlace: findPlaceToWrite, comments: writeComments },
+  impact: 'customers cannot reply to annotations',
+  example: {
+    data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentData: [{ commentText: 'One year, then?', from: { userId: 'bob', name: 'Bob' }, triggerNotification: true }] },
+    result: { data: [2] },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const at = await deps.findPlace(caller.tenant, input);
+  return { data: await deps.comments.add(at, input.annotationId, input.commentData, { verify: input.verifyUserPermissions ?? false, now }) };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
+import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
+import { CommentChange, CommentId } from '../../../../lib/domain/content/comments.ts';
+import { ContentUser } from '../../../../lib/domain/content/user.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { byId, ItemOutcome } from '../../../../lib/results.ts';
+import { Id, limits, list, optional } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/commentannotations/comments/update',
+  summary: 'Change comments of an annotation, or all of them',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    documentId: Id,
+    annotationId: Id,
+    /** All comments of the annotation when left out. */
+    commentIds: optional(list(CommentId, limits.list)),
+    updatedData: CommentChange,
+    /** Who did it, for events and activities; else the author of each comment. */
+    actionUser: optional(ContentUser),
+    triggerNotification: optional(z.boolean()),
+    triggerActivities: optional(z.boolean()),
+  }),
+  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+  message: 'Comment(s) updated successfully.',
+  errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+  uses: { findPlace: findPlaceToWrite, comments: writeComments },
+  impact: 'customers cannot edit comments',
+  example: {
+    data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentIds: [1], updatedData: { commentText: 'Three years is too long.' } },
+    result: { data: { 1: { success: true, message: 'Comment updated.' } } },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const { annotationId, commentIds, updatedData, actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false } = input;
+  const at = await deps.findPlace(caller.tenant, input);
+  const results = await deps.comments.update(at, annotationId, commentIds && [...new Set(commentIds)], updatedData, { actor, notify, log, now });
+  return { data: byId(results.map(({ commentId }) => String(commentId)), results.map(({ success, message }) => ({ success, message }))) };
+});
+
+export const handler = toLambda(endpoint);

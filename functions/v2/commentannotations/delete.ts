@@ -1,0 +1,41 @@
+import * as z from 'zod';
+import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
+import { writeThreads } from '../../../lib/data/content/threadWriter.ts';
+import { agentSelectors, selectors, someSelector } from '../../../lib/domain/content/threadFilters.ts';
+import { ContentUser } from '../../../lib/domain/content/user.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { byId, ItemOutcome } from '../../../lib/results.ts';
+import { Id, optional } from '../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/commentannotations/delete',
+  summary: 'Delete comment threads of a document with their comments and reactions',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    documentId: Id,
+    ...selectors,
+    ...agentSelectors,
+    actionUser: optional(ContentUser),
+    triggerNotification: optional(z.boolean()),
+    triggerActivities: optional(z.boolean()),
+  }).check(someSelector),
+  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+  message: 'Comment annotation(s) deleted successfully.',
+  errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+  uses: { findPlaceToWrite, threads: writeThreads },
+  impact: 'customers cannot delete comment threads',
+  example: {
+    data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['clause-4'] },
+    result: { data: { 'clause-4': { success: true, message: 'Annotation deleted.' } } },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const { organizationId: _, documentId: __, actionUser: actor, triggerNotification, triggerActivities, ...filters } = input;
+  const found = await deps.findPlaceToWrite(caller.tenant, input);
+  const results = await deps.threads.remove(found, filters, { actor, notify: triggerNotification ?? false, log: triggerActivities ?? false, now });
+  return { data: byId(results.map(({ annotationId }) => annotationId), results.map(({ success, message }) => ({ success, message }))) };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,89 @@
+import * as z from 'zod';
+import { readThreadPages } from '../../../lib/data/content/threadPages.ts';
+import { walkCursor } from '../../../lib/data/content/walk.ts';
+import { dict, distinct } from '../../../lib/dict.ts';
+import { listingFilters, oneAgentFilter, selectors } from '../../../lib/domain/content/threadFilters.ts';
+import { ShownThread } from '../../../lib/domain/content/threads.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { paging } from '../../../lib/http/paging.ts';
+import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/schema.ts';
+
+const path = '/v2/commentannotations/get';
+
+const oneScope = z.refine<{ documentId?: string | undefined; documentIds?: string[] | undefined; folderId?: string | undefined }>(
+  ({ documentId, documentIds, folderId }) => [documentId, documentIds, folderId].filter((scope) => scope !== undefined).length <= 1,
+  { path: ['documentId'], error: 'must not be given together with documentIds or folderId, nor these two together' },
+);
+
+export const endpoint = defineEndpoint({
+  path,
+  summary: 'Get comment threads with their comments: by id, or a page of a document\'s, a folder\'s or an organization\'s',
+  auth: 'apiKey',
+  kind: 'read',
+  input: z.object({
+    organizationId: Id,
+    documentId: optional(Id),
+    documentIds: optional(list(Id, limits.readIds)),
+    folderId: optional(Id),
+    groupByDocumentId: optional(z.boolean()),
+    ...selectors,
+    ...listingFilters,
+    order: optional(z.enum(['asc', 'desc'])),
+    pageSize: optional(PageSize),
+    pageToken: optional(PageToken),
+  }).check(oneScope, oneAgentFilter),
+  output: z.object({ data: z.union([z.array(ShownThread.nullable()), z.record(z.string(), z.array(ShownThread))]), nextPageToken: z.string().nullable() }),
+  message: 'Comment annotation(s) retrieved successfully.',
+  errors: ['NOT_FOUND'],
+  uses: { threads: readThreadPages },
+  narrowBy: 'annotationIds',
+  impact: 'customers cannot read comment threads',
+  example: {
+    data: { organizationId: 'acme', documentId: 'nda', statusIds: ['OPEN'] },
+    result: {
+      data: [{
+        annotationId: 'clause-4',
+        type: 'comment',
+        sourceType: 'rest-api',
+        comments: [{
+          commentId: 1,
+          type: 'text',
+          status: 'added',
+          commentText: 'Two years is too long.',
+          from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
+          isEdited: false,
+          reactionAnnotationIds: [],
+          createdAt: 1767225600000,
+          lastUpdated: '2026-01-01T00:00:00.000Z',
+          metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
+        }],
+        commentCount: 1,
+        hasMoreComments: false,
+        from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
+        status: { id: 'OPEN', name: 'Open', type: 'default' },
+        involvedUserIds: ['ada'],
+        mentionedUserIds: [],
+        createdAt: 1767225600000,
+        lastUpdated: 1767225600000,
+        metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
+      }],
+      nextPageToken: null,
+    },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const { documentIds, annotationIds, groupByDocumentId, order = 'desc', pageSize = limits.pageSize, pageToken: _, ...filters } = input;
+  const grouped = (listed: Awaited<ReturnType<typeof deps.threads.page>>['values']) =>
+    dict([...Map.groupBy(listed, ({ documentId }) => documentId)].map(([documentId, some]) => [documentId, some.map(({ thread }) => thread)] as const));
+
+  if (annotationIds) {
+    const found = await deps.threads.named(caller.tenant, input, distinct(annotationIds), filters);
+    return { data: groupByDocumentId ? grouped(found.flat()) : found.flatMap((some) => (some.length > 0 ? some.map(({ thread }) => thread) : [null])), nextPageToken: null };
+  }
+  const scope = await deps.threads.scope(caller.tenant, input);
+  const pages = paging(caller, [path, scope.place.organization, JSON.stringify([filters, documentIds, order])], input, now);
+  const { values, next } = await deps.threads.page(scope, { filters, descending: order === 'desc', limit: pageSize, from: walkCursor.position(pages.after) });
+  return { data: groupByDocumentId ? grouped(values) : values.map(({ thread }) => thread), nextPageToken: pages.next(walkCursor.of(next)) };
+});
+
+export const handler = toLambda(endpoint);

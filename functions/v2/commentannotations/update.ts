@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
+import { writeThreads } from '../../../lib/data/content/threadWriter.ts';
+import { selectors, someSelector } from '../../../lib/domain/content/threadFilters.ts';
+import { ThreadChange } from '../../../lib/domain/content/threads.ts';
+import { ContentUser } from '../../../lib/domain/content/user.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { byId, ItemOutcome } from '../../../lib/results.ts';
+import { Id, list, optional } from '../../../lib/schema.ts';
+
+/** How many users one call puts in the place of others: each can be in all comments. */
+const MOST_REPLACEMENTS = 10;
+
+export const endpoint = defineEndpoint({
+  path: '/v2/commentannotations/update',
+  summary: 'Change comment threads of a document',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    documentId: Id,
+    ...selectors,
+    updatedData: optional(ThreadChange),
+    updateUsers: optional(list(z.object({ oldUser: ContentUser, newUser: ContentUser }), MOST_REPLACEMENTS)),
+    actionUser: optional(ContentUser),
+    triggerNotification: optional(z.boolean()),
+    triggerActivities: optional(z.boolean()),
+  }).check(someSelector, z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, { path: ['updatedData'], error: 'must be given, or updateUsers' })),
+  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+  message: 'Comment annotation(s) updated successfully.',
+  errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+  uses: { findPlaceToWrite, threads: writeThreads },
+  impact: 'customers cannot resolve, assign or change comment threads',
+  example: {
+    data: {
+      organizationId: 'acme',
+      documentId: 'nda',
+      annotationIds: ['clause-4'],
+      updatedData: { status: 'RESOLVED' },
+      actionUser: { userId: 'grace', name: 'Grace Hopper' },
+      triggerNotification: true,
+    },
+    result: { data: { 'clause-4': { success: true, message: 'Annotation updated.' } } },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const { annotationIds, locationIds, userIds, updatedData: change, updateUsers: users, actionUser: actor, triggerNotification, triggerActivities } = input;
+  const found = await deps.findPlaceToWrite(caller.tenant, input);
+  const acting = { actor, notify: triggerNotification ?? false, log: triggerActivities ?? false, now };
+  const results = await deps.threads.update(found, { annotationIds, locationIds, userIds }, { change, users }, acting);
+  return { data: byId(results.map(({ annotationId }) => annotationId), results.map(({ success, message }) => ({ success, message }))) };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
+import { writeReactions } from '../../../lib/data/content/reactionWriter.ts';
+import { distinct } from '../../../lib/dict.ts';
+import { ContentUser } from '../../../lib/domain/content/user.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { byId, ItemOutcome } from '../../../lib/results.ts';
+import { Id, limits, list, optional } from '../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/reactions/delete',
+  summary: 'Delete reactions with all of their users',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    documentId: Id,
+    annotationIds: list(Id, limits.list),
+    /** Who did it, for the events; else who reacted first. */
+    actionUser: optional(ContentUser),
+  }),
+  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+  message: 'Reaction(s) deleted successfully.',
+  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+  uses: { findPlace: findPlaceToWrite, reactions: writeReactions },
+  impact: 'customers cannot delete reactions',
+  example: {
+    data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['thumbs-up'] },
+    result: { data: { 'thumbs-up': { success: true, message: 'Reaction deleted.' } } },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const at = await deps.findPlace(caller.tenant, input);
+  const annotationIds = distinct(input.annotationIds);
+  const results = await deps.reactions.remove(at, annotationIds, input.actionUser, now);
+  return { data: byId(annotationIds, results.map(({ success, message }) => ({ success, message }))) };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,48 @@
+import { type AttributeValue, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { Customer } from './customer.ts';
+import { type Engine, TABLE_NAME } from './engine.ts';
+
+/** Where the content of a test lies, unless it says otherwise. */
+export const nda = { organizationId: 'acme', documentId: 'nda' } as const;
+
+/** Makes the document that `nda` names. */
+export async function addDocument(customer: Customer): Promise<void> {
+  await customer.ok('/v2/organizations/documents/add', { organizationId: nda.organizationId, createOrganization: true, documents: [{ documentId: nda.documentId, documentName: 'NDA' }] });
+}
+
+/** An event as it was emitted. */
+export interface Emitted {
+  readonly event: string;
+  readonly data: any;
+  readonly audience: any;
+}
+
+/** The items of a type that a customer has, as they are stored. */
+export async function itemsOf(engine: Engine, { apiKey }: Customer, type: string): Promise<Record<string, any>[]> {
+  const items: Record<string, any>[] = [];
+  let from: Record<string, AttributeValue> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await engine.client.send(new ScanCommand({
+      TableName: TABLE_NAME, ExclusiveStartKey: from, FilterExpression: 'begins_with(PK, :tenant) AND #t = :type',
+      ExpressionAttributeNames: { '#t': '_t' }, ExpressionAttributeValues: { ':tenant': { S: `T#${apiKey}#` }, ':type': { S: type } },
+    }));
+    items.push(...Items.map((item) => unmarshall(item)));
+    from = LastEvaluatedKey;
+  } while (from);
+  return items;
+}
+
+/** What a customer's changes have emitted so far, in no order. */
+export async function emitted(engine: Engine, customer: Customer): Promise<Emitted[]> {
+  const [events, payloads] = [await itemsOf(engine, customer, 'Event'), await itemsOf(engine, customer, 'EventPayload')];
+  const byKey = new Map(payloads.map(({ PK, payload }) => [PK, JSON.parse(payload)]));
+  return events.map(({ PK, event }) => ({ event, data: byKey.get(PK).data, audience: byKey.get(PK).audience }));
+}
+
+/** The records that a user's data consists of, by the edges to them: kind, id, the comment's id, and whether the user made it. Sorted. */
+export async function involvements(engine: Engine, customer: Customer, userId: string): Promise<unknown[][]> {
+  const edges = (await itemsOf(engine, customer, 'Involvement')).filter(({ PK }) => PK.endsWith(`#USER#${userId}`));
+  return edges.map(({ SK, id, commentId, made }) => [SK.split('#')[1], id, ...(commentId === undefined ? [] : [commentId]), made])
+    .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
