@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { refuse } from './awsAnswer.ts';
 import type { Service } from './awsService.ts';
@@ -8,50 +8,77 @@ import { forwarder } from './forwarder.ts';
 import { allows } from './iam.ts';
 import type { Outbox } from './outbox.ts';
 import type { Principal, Principals } from './principals.ts';
+import type { QueueStore } from './queueStore.ts';
 import type { Secret } from './secrets.ts';
 import { secretsManager } from './secretsManager.ts';
 import { ses } from './ses.ts';
+import { sqs } from './sqs.ts';
 
 export interface AwsEndpointOptions {
   readonly enginePort: number;
   readonly secrets: readonly Secret[];
   readonly outbox: Outbox;
+  readonly queues: QueueStore;
   readonly principals: Principals;
+  /** Called after every write to a table. */
+  onTableWrite(): void;
 }
 
-export interface AwsEndpoint {
-  readonly url: string;
-  close(): Promise<void>;
-}
+const tableWrites = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
 
 /**
  * The AWS that functions talk to. It knows the caller by the access key, refuses what the caller's role in the template
  * does not allow, as IAM would, and forwards the rest to the table engine or answers itself.
  */
-export async function startAwsEndpoint({ enginePort, secrets, outbox, principals }: AwsEndpointOptions): Promise<AwsEndpoint> {
-  const engine = forwarder(enginePort);
-  const services: Record<string, Service> = {
-    DynamoDB_20120810: { accesses: dynamoDbAccesses, answer: ({ body, request, response }) => engine.forward(request, body, response) },
-    secretsmanager: secretsManager(secrets),
-    ses: ses(outbox),
-  };
-  const server = createServer((request, response) => {
-    answer(request, response, services, principals).catch((error: unknown) => {
-      process.stderr.write(`The local AWS endpoint failed: ${String((error as Error).stack ?? error)}\n`);
-      if (!response.headersSent) refuse(response, 500, 'InternalServerError', 'The local AWS endpoint failed');
+export class AwsEndpoint {
+  readonly #server: Server;
+  #close = () => undefined as void;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** Takes a port, which the addresses of queues in the environment of functions contain. Calls are answered after `open`. */
+  static async listen(): Promise<AwsEndpoint> {
+    const server = createServer();
+    server.keepAliveTimeout = 0;
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new AwsEndpoint(server);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  open({ enginePort, secrets, outbox, queues, principals, onTableWrite }: AwsEndpointOptions): void {
+    const engine = forwarder(enginePort);
+    this.#close = engine.close;
+    const services: Record<string, Service> = {
+      DynamoDB_20120810: {
+        accesses: dynamoDbAccesses,
+        answer({ operation, body, request, response }) {
+          if (tableWrites.has(operation)) response.once('finish', onTableWrite);
+          engine.forward(request, body, response);
+        },
+      },
+      AmazonSQS: sqs(queues),
+      secretsmanager: secretsManager(secrets),
+      ses: ses(outbox),
+    };
+    this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      answer(request, response, services, principals).catch((error: unknown) => {
+        process.stderr.write(`The local AWS endpoint failed: ${String((error as Error).stack ?? error)}\n`);
+        if (!response.headersSent) refuse(response, 500, 'InternalServerError', 'The local AWS endpoint failed');
+      });
     });
-  });
-  server.keepAliveTimeout = 0;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      engine.close();
-    },
-  };
+  }
+
+  async close(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    this.#close();
+  }
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, services: Record<string, Service>, principals: Principals): Promise<void> {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Urls } from './identity.ts';
 import { StartError } from './startError.ts';
 import { type Resource, Stack } from './template.ts';
 
@@ -10,15 +11,15 @@ export interface Assembly {
   asset(objectKey: string): string;
 }
 
-/** Reads what `cdk synth` wrote: one stack, with nested ones as assets. `apiUrl` is where its API is reached. */
-export function loadAssembly(dir: string, apiUrl: string): Assembly {
+/** Reads what `cdk synth` wrote: one stack, with nested ones as assets. */
+export function loadAssembly(dir: string, urls: Urls): Assembly {
   const manifest = readJson<{ artifacts: Record<string, { type: string; properties: { templateFile: string } }> }>(join(dir, 'manifest.json'));
   const stacks = Object.entries(manifest.artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack');
   const [stack] = stacks;
   if (!stack || stacks.length > 1) throw new StartError(`${dir} must hold one stack, but holds ${stacks.length}.`);
   const [name, { properties }] = stack;
   const asset = assetsOf(dir, name);
-  const root = new Stack(name, '', readJson(join(dir, properties.templateFile)), () => undefined, { apiUrl, nestedTemplate: (objectKey) => readJson(asset(objectKey)) });
+  const root = new Stack(name, '', readJson(join(dir, properties.templateFile)), () => undefined, { urls, nestedTemplate: (objectKey) => readJson(asset(objectKey)) });
   return { resources: root.resources(), asset };
 }
 

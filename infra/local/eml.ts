@@ -1,3 +1,5 @@
+import { encodedWords } from '../../lib/email/mailbox.ts';
+
 /** A mail as it is to be written down. */
 export interface Message {
   readonly from: string;
@@ -10,8 +12,11 @@ export interface Message {
 
 /** What RFC 5322 allows in a line, without its end. */
 const LINE_BYTES = 998;
-/** What fits into one encoded word of 75 characters. */
-const WORD_BYTES = 45;
+
+/** The domain of `ada@example.com` and of `Ada <ada@example.com>`. */
+export function domainOf(mailbox: string): string {
+  return mailbox.slice(mailbox.lastIndexOf('@') + 1).replace(/>$/, '');
+}
 
 /** The file of a mail (RFC 5322, MIME): a text part and an HTML part, readable as they are wherever their lines allow it. */
 export function emlOf(message: Message, { id, date }: { id: string; date: Date }): string {
@@ -19,10 +24,10 @@ export function emlOf(message: Message, { id, date }: { id: string; date: Date }
   const headers = [
     ['From', message.from],
     ['To', message.to.join(', ')],
-    ['Subject', encodedWords(message.subject)],
+    ['Subject', folded(message.subject)],
     ['Date', date.toUTCString().replace('GMT', '+0000')],
-    ['Message-ID', `<${id}@${message.from.slice(message.from.lastIndexOf('@') + 1)}>`],
-    ...message.headers.map(([name, value]) => [name, encodedWords(value)] as const),
+    ['Message-ID', `<${id}@${domainOf(message.from)}>`],
+    ...message.headers.map(([name, value]) => [name, folded(value)] as const),
     ['MIME-Version', '1.0'],
     ['Content-Type', `multipart/alternative; boundary="${boundary}"`],
   ];
@@ -49,13 +54,7 @@ function part(mediaType: string, content: string): string[] {
   ];
 }
 
-/** A header's text in ASCII: encoded words (RFC 2047) where it is anything else, none of them with half a character. */
-function encodedWords(text: string): string {
-  if (/^[\x20-\x7e]*$/.test(text) && !text.includes('=?')) return text;
-  const words: string[] = [''];
-  for (const character of text) {
-    if (Buffer.byteLength(words.at(-1)! + character) > WORD_BYTES) words.push('');
-    words[words.length - 1] += character;
-  }
-  return words.map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`).join('\r\n ');
+/** A header's text, folded between its encoded words. */
+function folded(text: string): string {
+  return encodedWords(text).join('\r\n ');
 }

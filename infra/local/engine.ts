@@ -3,6 +3,7 @@ import { open, readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type EngineCall, engineAt } from './engineCall.ts';
 import { prepareLaunch } from './engineLaunch.ts';
 import { endProcessesWith } from './processes.ts';
 import type { EngineKind } from './settings.ts';
@@ -15,6 +16,9 @@ const POLL_MILLISECONDS = 10;
 /** A running DynamoDB-compatible table engine. */
 export interface Engine {
   readonly port: number;
+  readonly call: EngineCall;
+  /** Removes stream records of a table before this one, so that those that were read do not pile up. */
+  forgetStreamRecords(table: string, sequence: string): void;
   /** Resolves when it ends without being asked to, with what it said last. */
   readonly crashed: Promise<string>;
   stop(): Promise<void>;
@@ -51,8 +55,11 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     child.kill('SIGKILL');
     throw new StartError(`The table engine (${kind}) did not start: ${failure}`);
   }
+  launch.started();
   return {
     port,
+    call: engineAt(port),
+    forgetStreamRecords: launch.forgetStreamRecords,
     crashed,
     async stop() {
       stopping = true;

@@ -6,11 +6,16 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { EngineKind } from './settings.ts';
 import { StartError } from './startError.ts';
+import { forgetStreamRecords, indexStreamRecords } from './streamRecords.ts';
 
 export interface Launch {
   /** The arguments by which its process is told from all others. */
   readonly marks: string[];
   spawn(port: number, stdio: ['ignore', number, number]): ChildProcess;
+  /** To be called when it has started, before it is used. */
+  started(): void;
+  /** Removes stream records of a table before this one, which nobody will read again. */
+  forgetStreamRecords(table: string, sequence: string): void;
 }
 
 const files: Record<EngineKind, string> = { dynoxide: 'table.db', 'dynamodb-local': 'dynamodb-local' };
@@ -40,6 +45,8 @@ function dynoxide(dataDir: string): Launch {
     marks: ['--db-path', path],
     // In a process group of its own: Ctrl-C in a terminal must not end it before the requests under way.
     spawn: (port, stdio) => spawn(binary, ['serve', '--host', '127.0.0.1', '--port', String(port), '--db-path', path], { stdio, detached: true }),
+    started: () => indexStreamRecords(path),
+    forgetStreamRecords: (table, sequence) => forgetStreamRecords(path, table, sequence),
   };
 }
 
@@ -56,7 +63,9 @@ async function dynamoDbLocal(dataDir: string): Promise<Launch> {
   })) as DynamoDbLocal;
   await javaInstalled();
   await mkdir(path, { recursive: true });
-  return { marks: ['-dbPath', path], spawn: (port, stdio) => wrapper.spawn({ path, port, sharedDb: true, detached: true, stdio }) };
+  const nothing = () => undefined;
+  // It forgets stream records by itself, after a day.
+  return { marks: ['-dbPath', path], spawn: (port, stdio) => wrapper.spawn({ path, port, sharedDb: true, detached: true, stdio }), started: nothing, forgetStreamRecords: nothing };
 }
 
 async function javaInstalled(): Promise<void> {

@@ -38,6 +38,7 @@ export class FunctionInstance {
   readonly #calls = new Map<number, Call>();
   #lastId = 0;
   #inFlight = 0;
+  #loading = true;
   #usable = true;
   #ending: Promise<unknown> | undefined;
 
@@ -58,6 +59,7 @@ export class FunctionInstance {
     this.#worker.on('message', (message: FromThread) => {
       if (message !== 'ready') return this.#settle(message);
       clearTimeout(loadTimer);
+      this.#loading = false;
       this.#ready.resolve();
     });
     // Anything can be thrown, not only errors.
@@ -78,6 +80,15 @@ export class FunctionInstance {
   /** Whether it may be given calls. */
   get usable(): boolean {
     return this.#usable;
+  }
+
+  get loading(): boolean {
+    return this.#loading;
+  }
+
+  /** Resolves when it has loaded; rejects when it could not. */
+  get loaded(): Promise<void> {
+    return this.#ready.promise;
   }
 
   get idle(): boolean {

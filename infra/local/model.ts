@@ -1,11 +1,14 @@
 import type { Assembly } from './cloudAssembly.ts';
+import { batchSourcesOf, type QueueModel, type QueueSourceModel, queuesOf, type ScheduleModel, schedulesOf, type StreamSourceModel } from './eventSourceModels.ts';
 import { allows, type Statement } from './iam.ts';
+import { streamArn } from './identity.ts';
 import { type Roles, rolesOf } from './roles.ts';
 import { StartError } from './startError.ts';
 import type { Resource } from './template.ts';
 
 export interface TableModel {
   readonly name: string;
+  readonly streamArn: string;
   /** As CloudFormation has them. */
   readonly properties: Record<string, unknown>;
 }
@@ -41,6 +44,10 @@ export interface SystemModel {
   readonly functions: readonly FunctionModel[];
   readonly routes: readonly RouteModel[];
   readonly secrets: readonly SecretModel[];
+  readonly queues: readonly QueueModel[];
+  readonly queueSources: readonly QueueSourceModel[];
+  readonly streamSources: readonly StreamSourceModel[];
+  readonly schedules: readonly ScheduleModel[];
 }
 
 const LAMBDA_DEFAULT_SECONDS = 3;
@@ -49,16 +56,19 @@ const GATEWAY_DEFAULT_MILLISECONDS = 30_000;
 
 /** The types that are read below. */
 const known = new Set([
-  'AWS::ApiGatewayV2::Integration', 'AWS::ApiGatewayV2::Route', 'AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable', 'AWS::IAM::Policy', 'AWS::IAM::Role',
-  'AWS::Lambda::Function', 'AWS::SecretsManager::Secret',
+  'AWS::ApiGatewayV2::Integration', 'AWS::ApiGatewayV2::Route', 'AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable', 'AWS::Events::Rule', 'AWS::IAM::Policy',
+  'AWS::IAM::Role', 'AWS::Lambda::EventSourceMapping', 'AWS::Lambda::Function', 'AWS::Lambda::Permission', 'AWS::SecretsManager::Secret', 'AWS::SQS::Queue',
 ]);
 
-/** The types that change nothing on one machine: names, permissions of services to call each other, observation. */
+/**
+ * The types that change nothing on one machine: names, observation, what other accounts may do with a queue, how often a tick
+ * that failed is tried again (here the next one does that).
+ */
 const irrelevant = new Set([
   'AWS::ApiGatewayV2::Api', 'AWS::ApiGatewayV2::ApiMapping', 'AWS::ApiGatewayV2::DomainName', 'AWS::ApiGatewayV2::Stage', 'AWS::CDK::Metadata',
-  'AWS::CertificateManager::Certificate', 'AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm', 'AWS::CloudWatch::Dashboard', 'AWS::Lambda::Permission',
+  'AWS::CertificateManager::Certificate', 'AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm', 'AWS::CloudWatch::Dashboard', 'AWS::Lambda::EventInvokeConfig',
   'AWS::Logs::LogGroup', 'AWS::Logs::MetricFilter', 'AWS::Logs::QueryDefinition', 'AWS::Route53::RecordSet', 'AWS::SNS::Subscription', 'AWS::SNS::Topic',
-  'AWS::SNS::TopicPolicy',
+  'AWS::SNS::TopicPolicy', 'AWS::SQS::QueuePolicy',
 ]);
 
 /** Reads what has to be run from the templates; what the local run does not know stops it here, by name. */
@@ -67,11 +77,16 @@ export function modelOf({ resources, asset }: Assembly): SystemModel {
   const of = (...types: string[]) => resources.filter(({ type }) => types.includes(type));
   const roles = rolesOf(of('AWS::IAM::Role'), of('AWS::IAM::Policy'));
   const functions = of('AWS::Lambda::Function').map((resource) => functionOf(resource, roles, asset));
+  const tables = of('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable').map(({ ref, arn, properties }) => ({ name: ref, streamArn: streamArn(arn), properties }));
+  const queues = queuesOf(of('AWS::SQS::Queue'));
   return {
-    tables: of('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable').map(({ ref, properties }) => ({ name: ref, properties })),
+    tables,
     functions,
     routes: routesOf(of('AWS::ApiGatewayV2::Route'), of('AWS::ApiGatewayV2::Integration'), functions, roles),
     secrets: of('AWS::SecretsManager::Secret').map(({ arn, properties }) => ({ arn, name: arn.split(':').at(-1)!, properties })),
+    queues,
+    ...batchSourcesOf(of('AWS::Lambda::EventSourceMapping'), { functions, queues, tables }),
+    schedules: schedulesOf(of('AWS::Events::Rule'), of('AWS::Lambda::Permission'), functions),
   };
 }
 

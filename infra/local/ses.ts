@@ -1,12 +1,18 @@
 import { refuse, send } from './awsAnswer.ts';
 import type { Service } from './awsService.ts';
 import type { Message } from './eml.ts';
-import { mailIdentityArn } from './identity.ts';
+import { configurationSetArn, mailIdentityArn } from './identity.ts';
 import type { Outbox } from './outbox.ts';
 
-/** The part of a SendEmail request that this stand-in knows: simple content, no templates and no raw mail. */
+/**
+ * The part of a SendEmail request that this stand-in knows: simple content, no templates and no raw mail. Tags are for the
+ * events that SES publishes, which nobody gets here.
+ */
 interface SendEmail {
   readonly FromEmailAddress?: string;
+  readonly ReplyToAddresses?: readonly string[];
+  /** What SES does with the mail's events; the role has to allow its use. */
+  readonly ConfigurationSetName?: string;
   readonly Destination?: { readonly ToAddresses?: readonly string[] };
   readonly Content?: {
     readonly Simple?: {
@@ -20,7 +26,10 @@ interface SendEmail {
 /** An SES that writes mail into the outbox. Every domain counts as verified; the role still has to allow the sender's. */
 export function ses(outbox: Outbox): Service {
   return {
-    accesses: (operation, { FromEmailAddress = '' }) => [{ action: `ses:${operation}`, resource: mailIdentityArn(String(FromEmailAddress)) }],
+    accesses(operation, { FromEmailAddress = '', ConfigurationSetName }: SendEmail) {
+      const resources = [mailIdentityArn(FromEmailAddress), ...(ConfigurationSetName === undefined ? [] : [configurationSetArn(ConfigurationSetName)])];
+      return resources.map((resource) => ({ action: `ses:${operation}`, resource }));
+    },
     async answer({ input, response }) {
       const message = messageOf(input);
       if (typeof message === 'string') return refuse(response, 400, 'BadRequestException', message);
@@ -30,12 +39,13 @@ export function ses(outbox: Outbox): Service {
 }
 
 /** The mail of a request, or what is wrong with it. */
-function messageOf({ FromEmailAddress: from, Destination, Content }: SendEmail): Message | string {
+function messageOf({ FromEmailAddress: from, ReplyToAddresses = [], Destination, Content }: SendEmail): Message | string {
   const { ToAddresses: to = [] } = Destination ?? {};
   const simple = Content?.Simple;
   if (!from || to.length === 0) return 'Missing required parameter: FromEmailAddress or Destination';
   if (!simple) return 'The local SES sends simple content only';
-  const headers = (simple.Headers ?? []).map(({ Name, Value }) => [Name, Value] as const);
+  const replyTo = ReplyToAddresses.length > 0 ? [['Reply-To', ReplyToAddresses.join(', ')] as const] : [];
+  const headers = [...replyTo, ...(simple.Headers ?? []).map(({ Name, Value }) => [Name, Value] as const)];
   const subject = simple.Subject.Data;
   if ([from, ...to, subject, ...headers.flat()].some((value) => /[\r\n]/.test(value))) return 'A header must not contain line breaks';
   return { from, to, subject, text: simple.Body.Text?.Data ?? '', html: simple.Body.Html?.Data ?? '', headers };

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { localVariables, type Replaced } from './functionEnvironment.ts';
 import { StartError } from './startError.ts';
 
 export type EngineKind = 'dynoxide' | 'dynamodb-local';
@@ -11,6 +12,10 @@ export interface LocalSettings {
   readonly engine: EngineKind;
   /** Show what functions log on standard output too, not only in `functions.log`. */
   readonly logsToStdout: boolean;
+  /** For tests: how often schedules tick, instead of what the template says. */
+  readonly scheduleSeconds: number | undefined;
+  /** Settings of deliveries and mail that replace the template's. */
+  readonly replaced: Replaced;
   /** For tests: run this cloud assembly instead of the one made of the sources. */
   readonly assemblyDir: string | undefined;
 }
@@ -23,6 +28,8 @@ export function localSettings(env: Record<string, string | undefined>): LocalSet
     serviceName: serviceNameOf(env.SERVICE_NAME || 'svc'),
     engine: engineOf(env.DYNAMODB_ENGINE || 'dynoxide'),
     logsToStdout: env.LOCAL_LOGS === 'stdout',
+    scheduleSeconds: env.SCHEDULE_SECONDS ? secondsOf(env.SCHEDULE_SECONDS) : undefined,
+    replaced: Object.fromEntries(localVariables.flatMap((name) => (env[name] ? [[name, timingOf(name, env[name])]] : []))),
     assemblyDir: env.ASSEMBLY_DIR ? resolve(env.ASSEMBLY_DIR) : undefined,
   };
 }
@@ -36,6 +43,19 @@ function portOf(text: string): number {
 function serviceNameOf(text: string): string {
   if (/^[a-z][a-z0-9-]{0,29}$/.test(text)) return text;
   throw new StartError(`SERVICE_NAME must be 1 to 30 lower-case letters, digits and hyphens and start with a letter, but is ${JSON.stringify(text)}.`);
+}
+
+function secondsOf(text: string): number {
+  const seconds = Number(text);
+  if (seconds > 0 && seconds <= 86_400) return seconds;
+  throw new StartError(`SCHEDULE_SECONDS must be a number of seconds above 0, up to 86400, but is ${JSON.stringify(text)}.`);
+}
+
+/** As the settings of a deployment, but with less than a second too. */
+function timingOf(name: (typeof localVariables)[number], text: string): string {
+  const several = name.endsWith('_SCHEDULE');
+  if ((several ? /^\d+(\.\d+)?(,\d+(\.\d+)?)*$/ : /^\d+(\.\d+)?$/).test(text)) return text;
+  throw new StartError(`${name} must be ${several ? 'seconds with commas between' : 'a number of seconds'}, but is ${JSON.stringify(text)}.`);
 }
 
 function engineOf(text: string): EngineKind {

@@ -1,10 +1,12 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { cachedAssembly } from './assemblyCache.ts';
-import { startAwsEndpoint } from './awsEndpoint.ts';
+import { AwsEndpoint } from './awsEndpoint.ts';
 import { loadAssembly } from './cloudAssembly.ts';
+import { openDatabase } from './database.ts';
 import { lockDataDir } from './dataLock.ts';
 import { type DemoCredentials, ensureDemoWorkspace } from './demo.ts';
 import { startEngine } from './engine.ts';
+import { type EventSources, startEventSources } from './eventSources.ts';
 import { functionEnvironment, sharedEnvironment } from './functionEnvironment.ts';
 import { openFunctionLog } from './functionLog.ts';
 import { FunctionPool } from './functionPool.ts';
@@ -13,13 +15,16 @@ import { REGION } from './identity.ts';
 import { modelOf } from './model.ts';
 import { openOutbox } from './outbox.ts';
 import { type AccessKey, Principals } from './principals.ts';
+import { QueueStore } from './queueStore.ts';
 import { checkReadiness } from './readiness.ts';
 import { openSecrets } from './secrets.ts';
 import type { LocalSettings } from './settings.ts';
 import type { Shutdown } from './shutdown.ts';
+import { StreamPositions } from './streamPositions.ts';
+import { openStreams } from './streams.ts';
 import { ensureTable } from './table.ts';
 
-/** How long requests under way get to finish when the system stops: less than most supervisors wait before they kill. */
+/** How long requests and batches under way get to finish when the system stops: less than most supervisors wait before they kill. */
 const FINISH_MILLISECONDS = 8_000;
 
 export interface Running {
@@ -40,42 +45,62 @@ export async function startSystem(settings: LocalSettings, shutdown: Shutdown, r
   const dataDir = await realpath(settings.dataDir);
   const lock = lockDataDir(dataDir);
   shutdown.add(() => lock.release());
-  // Before the slow steps, so that a taken port is told at once.
+  // Before the slow steps, so that a taken port is told at once; and what the templates describe contains these addresses.
   const gateway = await Gateway.listen(settings.port);
   shutdown.add(() => gateway.close(FINISH_MILLISECONDS));
+  const aws = await AwsEndpoint.listen();
+  shutdown.add(() => aws.close());
 
   const assemblyDir = settings.assemblyDir ?? (await cachedAssembly(() => report('Building templates and bundles …')));
-  const model = modelOf(loadAssembly(assemblyDir, gateway.url));
+  const model = modelOf(loadAssembly(assemblyDir, { api: gateway.url, aws: aws.url }));
 
   const engine = await startEngine(settings.engine, dataDir);
   shutdown.add(() => engine.stop());
-  for (const table of model.tables) await ensureTable(engine.port, table);
+  for (const table of model.tables) await ensureTable(engine.call, table);
+  const database = openDatabase(dataDir);
+  shutdown.add(() => database.close());
+  const queues = new QueueStore(database, model.queues);
+  const streams = await openStreams(engine, model.streamSources, new StreamPositions(database));
   const secrets = await openSecrets(dataDir, model.secrets);
 
   const principals = new Principals();
   const outbox = await openOutbox(dataDir);
-  const aws = await startAwsEndpoint({ enginePort: engine.port, secrets, outbox, principals });
+  let sources: EventSources | undefined;
+  aws.open({ enginePort: engine.port, secrets, outbox, queues, principals, onTableWrite: () => sources?.nudge() });
+  // Again, before the engine and the queues that it hands calls to.
   shutdown.add(() => aws.close());
+  const replaced = { SERVICE_NAME: settings.serviceName, ...settings.replaced };
   const awsEnvironment = (key: AccessKey) => ({
-    ...key, AWS_REGION: REGION, AWS_ENDPOINT_URL_DYNAMODB: aws.url, AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.url, AWS_ENDPOINT_URL_SESV2: aws.url,
+    ...key,
+    AWS_REGION: REGION,
+    ...Object.fromEntries(['DYNAMODB', 'SECRETS_MANAGER', 'SESV2', 'SQS'].map((service) => [`AWS_ENDPOINT_URL_${service}`, aws.url])),
   });
   const keys = new Map(model.functions.map((each) => [each, principals.addFunction(each)]));
 
   const log = openFunctionLog(dataDir, settings.logsToStdout);
   shutdown.add(() => log.close());
-  const pool = new FunctionPool({ log, environmentOf: (each) => functionEnvironment(each, settings.serviceName, awsEnvironment(keys.get(each)!)) });
+  const pool = new FunctionPool({ log, environmentOf: (each) => functionEnvironment(each, replaced, awsEnvironment(keys.get(each)!)) });
   shutdown.add(() => pool.close());
   gateway.open(model.routes, (each, payload) => pool.invoke(each, payload));
-  // Once more, to be undone first: the requests under way need everything that was started since.
-  shutdown.add(() => gateway.close(FINISH_MILLISECONDS));
+  // Undone first: what is under way needs everything else.
+  shutdown.add(async () => void (await Promise.all([sources?.stop(FINISH_MILLISECONDS), gateway.close(FINISH_MILLISECONDS)])));
 
   const credentials = await ensureDemoWorkspace({
     dataDir,
     baseUrl: gateway.url,
     serviceName: settings.serviceName,
-    operatorEnvironment: { ...sharedEnvironment(model.functions, settings.serviceName), ...awsEnvironment(principals.addOperator()) },
+    operatorEnvironment: { ...sharedEnvironment(model.functions, replaced), ...awsEnvironment(principals.addOperator()) },
     onCreation: () => report('Creating the demo workspace …'),
   });
   await checkReadiness(credentials);
+  // Last, so that what an earlier run has left to do does not delay the start.
+  sources = startEventSources({
+    queueSources: model.queueSources,
+    schedules: model.schedules.map((schedule) => ({ ...schedule, everySeconds: settings.scheduleSeconds ?? schedule.everySeconds })),
+    streams,
+    queues,
+    invoke: (each, payload) => pool.invokeAlone(each, payload),
+    report: (line) => process.stderr.write(`${line}\n`),
+  });
   return { credentials, dataDir, functions: model.functions.length, engineCrashed: engine.crashed };
 }

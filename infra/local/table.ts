@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { REGION } from './identity.ts';
+import type { EngineCall } from './engineCall.ts';
 import type { TableModel } from './model.ts';
 import { StartError } from './startError.ts';
 
@@ -21,8 +21,8 @@ interface Description {
  * Makes the table as the template describes it, or, when it is there from an earlier run, adds the indexes that it
  * lacks. What the engine has no use for is left out: backups, encryption at rest, deletion protection, tags.
  */
-export async function ensureTable(enginePort: number, { name, properties }: TableModel): Promise<void> {
-  const call = <T>(operation: string, input: object) => engineCall<T>(enginePort, operation, { TableName: name, ...input });
+export async function ensureTable(engine: EngineCall, { name, properties }: TableModel): Promise<void> {
+  const call = <T>(operation: string, input: object) => engine<T>(`DynamoDB_20120810.${operation}`, { TableName: name, ...input });
   const describe = async () => (await call<{ Table: Description }>('DescribeTable', {})).Table;
   const ready = async () => {
     for (;;) {
@@ -65,22 +65,4 @@ function stream({ StreamSpecification }: Record<string, unknown>): object {
 
 function keysOf(schema: Description['KeySchema']): string {
   return schema.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`).join();
-}
-
-/** Calls the engine directly. It wants to see a signature and does not check it. */
-async function engineCall<T>(port: number, operation: string, input: object): Promise<T> {
-  const response = await fetch(`http://127.0.0.1:${port}/`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/x-amz-json-1.0',
-      'x-amz-target': `DynamoDB_20120810.${operation}`,
-      'x-amz-date': '20260101T000000Z',
-      authorization: `AWS4-HMAC-SHA256 Credential=LOCAL/20260101/${REGION}/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=none`,
-    },
-    body: JSON.stringify(input),
-  });
-  const answer = (await response.json()) as { __type?: string; message?: string; Message?: string };
-  if (response.ok) return answer as T;
-  const name = answer.__type?.split('#').at(-1) ?? `HTTP ${response.status}`;
-  throw Object.assign(new Error(`${operation}: ${answer.message ?? answer.Message ?? name}`), { name });
 }

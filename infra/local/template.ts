@@ -1,4 +1,4 @@
-import { ACCOUNT, identityOf, REGION } from './identity.ts';
+import { ACCOUNT, identityOf, REGION, type Urls } from './identity.ts';
 import { StartError } from './startError.ts';
 
 /** A resource of the templates as CloudFormation would have made it. */
@@ -27,8 +27,7 @@ interface RawResource {
 
 /** What is the same for a stack and all that are nested in it. */
 export interface Surroundings {
-  /** Where the API is reached. */
-  readonly apiUrl: string;
+  readonly urls: Urls;
   /** The template of a nested stack by the key that it is uploaded under. */
   nestedTemplate(objectKey: string): Template;
 }
@@ -67,7 +66,7 @@ export class Stack {
   }
 
   #identity(id: string, raw: RawResource) {
-    return identityOf(raw.Type, `${this.#name}-${id}`, (name) => this.#resolve(raw.Properties?.[name]), this.#surroundings.apiUrl);
+    return identityOf(raw.Type, `${this.#name}-${id}`, (name) => this.#resolve(raw.Properties?.[name]), this.#surroundings.urls);
   }
 
   #nestedStack(id: string, raw: RawResource): Stack {

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { cp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { cachedAssembly } from '../../infra/local/assemblyCache.ts';
 import { processesWith } from '../../infra/local/processes.ts';
 import { limits } from '../../lib/schema.ts';
+import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
 
 // One data directory and three starts for all of it: a start costs a second. The tests run in this order.
@@ -148,23 +148,15 @@ describe('npm start', () => {
 
 /** A copy of the current assembly in which the function of a route has lost one grant. */
 async function assemblyWithout(route: string, action: string): Promise<string> {
-  const original = await cachedAssembly(() => undefined);
-  const copy = await temporaryDir();
-  for (const entry of await readdir(original, { withFileTypes: true })) {
-    const [from, to] = [join(original, entry.name), join(copy, entry.name)];
-    await (entry.isDirectory() ? symlink(from, to) : cp(from, to));
-  }
-  for (const file of (await readdir(copy)).filter((name) => name.endsWith('.template.json'))) {
-    const template = JSON.parse(await readFile(join(copy, file), 'utf8')) as { Resources: Record<string, { Properties: any }> };
-    const target = Object.values(template.Resources).find(({ Properties }) => Properties?.Description?.startsWith(`${route}:`));
-    if (!target) continue;
-    const role = template.Resources[target.Properties.Role['Fn::GetAtt'][0]];
-    const statements = role!.Properties.Policies.flatMap(({ PolicyDocument }: any) => PolicyDocument.Statement) as { Action: string | string[] }[];
+  const { dir, changeTemplate } = await copyAssembly();
+  await changeTemplate(({ Resources }) => {
+    const target = Object.values(Resources).find(({ Properties }) => Properties?.Description?.startsWith(`${route}:`));
+    if (!target) return false;
+    const role = Resources[target.Properties.Role['Fn::GetAtt'][0]];
+    const statements = role.Properties.Policies.flatMap(({ PolicyDocument }: any) => PolicyDocument.Statement) as { Action: string | string[] }[];
     const affected = statements.filter(({ Action }) => [Action].flat().includes(action));
     expect(affected).not.toEqual([]);
     for (const statement of affected) statement.Action = [statement.Action].flat().filter((each) => each !== action);
-    await writeFile(join(copy, file), JSON.stringify(template));
-    return copy;
-  }
-  throw new Error(`No function answers ${route}`);
+  });
+  return dir;
 }

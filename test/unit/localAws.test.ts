@@ -1,16 +1,21 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2';
-import { type AwsEndpoint, startAwsEndpoint } from '../../infra/local/awsEndpoint.ts';
+import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-sdk/client-sesv2';
+import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { AwsEndpoint } from '../../infra/local/awsEndpoint.ts';
 import type { Message } from '../../infra/local/eml.ts';
+import type { QueueModel } from '../../infra/local/eventSourceModels.ts';
 import type { FunctionModel } from '../../infra/local/model.ts';
 import { type AccessKey, Principals } from '../../infra/local/principals.ts';
+import { QueueStore } from '../../infra/local/queueStore.ts';
 
 const TABLE = 'arn:aws:dynamodb:us-east-1:000000000000:table/t';
+const QUEUE = 'arn:aws:sqs:us-east-1:000000000000:q';
 const secret = { arn: 'arn:secret', name: 'key', value: '{"current":"1"}' };
 
 let engine: Server;
@@ -21,6 +26,8 @@ let aws: AwsEndpoint;
 let dynamoDb: (key: AccessKey) => DynamoDBClient;
 let secretsManager: (key: AccessKey) => SecretsManagerClient;
 let ses: (key: AccessKey) => SESv2Client;
+let sqs: (key: AccessKey) => SQSClient;
+let tableWrites: number;
 /** What was put into the outbox. */
 let mails: Message[];
 const principals = new Principals();
@@ -30,7 +37,8 @@ const reader = principals.addFunction({
   statements: [
     { actions: new Set(['dynamodb:GetItem', 'dynamodb:ConditionCheckItem']), resources: [TABLE] },
     { actions: new Set(['secretsmanager:GetSecretValue']), resources: [secret.arn] },
-    { actions: new Set(['ses:SendEmail']), resources: ['arn:aws:ses:us-east-1:000000000000:identity/example.com'] },
+    { actions: new Set(['ses:SendEmail']), resources: ['arn:aws:ses:us-east-1:000000000000:identity/example.com', 'arn:aws:ses:us-east-1:000000000000:configuration-set/mails'] },
+    { actions: new Set(['sqs:SendMessage']), resources: [QUEUE] },
   ],
 } as unknown as FunctionModel);
 const nobody = principals.addFunction({ name: 'Nobody', statements: [] } as unknown as FunctionModel);
@@ -49,13 +57,16 @@ beforeAll(async () => {
       return 'mail-1';
     },
   };
-  aws = await startAwsEndpoint({ enginePort: (engine.address() as AddressInfo).port, secrets: [secret], outbox, principals });
+  aws = await AwsEndpoint.listen();
+  const queues = new QueueStore(new DatabaseSync(':memory:'), ['q', 'other'].map((name) => ({ name, visibilitySeconds: 30, retentionSeconds: 60, delaySeconds: 0 }) as QueueModel));
+  aws.open({ enginePort: (engine.address() as AddressInfo).port, secrets: [secret], outbox, queues, principals, onTableWrite: () => tableWrites++ });
   const options = ({ AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY }: AccessKey) => ({
     endpoint: aws.url, region: 'us-east-1', maxAttempts: 1, credentials: { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY },
   });
   dynamoDb = (key) => new DynamoDBClient(options(key));
   secretsManager = (key) => new SecretsManagerClient(options(key));
   ses = (key) => new SESv2Client(options(key));
+  sqs = (key) => new SQSClient(options(key));
 });
 
 afterAll(async () => {
@@ -66,6 +77,7 @@ afterAll(async () => {
 beforeEach(() => {
   forwarded = [];
   mails = [];
+  tableWrites = 0;
   engineAnswer = { status: 200, body: '{}' };
 });
 
@@ -106,6 +118,14 @@ describe('DynamoDB', () => {
     expect(forwarded).toEqual([]);
   });
 
+  test('every write is told of when it is answered, and nothing else', async () => {
+    await dynamoDb(operator).send(new GetItemCommand({ TableName: 't', Key }));
+    expect(tableWrites).toBe(0);
+    await dynamoDb(operator).send(new PutItemCommand({ TableName: 't', Item: Key }));
+    await dynamoDb(operator).send(new TransactWriteItemsCommand({ TransactItems: [{ Put: { TableName: 't', Item: Key } }] }));
+    expect(tableWrites).toBe(2);
+  });
+
   test('the operator may do everything, a stranger nothing', async () => {
     await dynamoDb(operator).send(new PutItemCommand({ TableName: 't', Item: Key }));
     expect(forwarded).toHaveLength(1);
@@ -134,7 +154,10 @@ describe('Secrets Manager', () => {
 });
 
 describe('SES', () => {
-  const mail = (changes: { from?: string; subject?: string } = {}) => new SendEmailCommand({
+  const mail = (changes: { from?: string; subject?: string } & Partial<SendEmailCommandInput> = {}) => new SendEmailCommand({
+    ReplyToAddresses: changes.ReplyToAddresses,
+    ConfigurationSetName: changes.ConfigurationSetName,
+    EmailTags: changes.EmailTags,
     FromEmailAddress: changes.from ?? 'no-reply@example.com',
     Destination: { ToAddresses: ['ada@example.org'] },
     Content: { Simple: { Subject: { Data: changes.subject ?? 'Grüße' }, Body: { Text: { Data: 'ü' }, Html: { Data: '<p>ü' } }, Headers: [{ Name: 'X-Test', Value: '1' }] } },
@@ -145,7 +168,14 @@ describe('SES', () => {
     expect(mails).toEqual([{ from: 'no-reply@example.com', to: ['ada@example.org'], subject: 'Grüße', text: 'ü', html: '<p>ü', headers: [['X-Test', '1']] }]);
   });
 
+  test('knows names before addresses, addresses to reply to, and what is for the events of a mail', async () => {
+    const from = '"Acme" <no-reply@example.com>';
+    await ses(reader).send(mail({ from, ReplyToAddresses: ['help@acme.example'], ConfigurationSetName: 'mails', EmailTags: [{ Name: 'mail', Value: '1' }] }));
+    expect(mails).toMatchObject([{ from, headers: [['Reply-To', 'help@acme.example'], ['X-Test', '1']] }]);
+  });
+
   test.each([
+    ['a configuration set without the grant', () => reader, { ConfigurationSetName: 'others' }],
     ['a function without the grant', () => nobody, {}],
     ['another sender\'s domain', () => reader, { from: 'no-reply@example.net' }],
     ['a parent\'s subdomain', () => reader, { from: 'no-reply@a.example.com' }],
@@ -166,7 +196,30 @@ describe('SES', () => {
   });
 });
 
+describe('SQS', () => {
+  const send = (key: AccessKey, queue: string) => sqs(key).send(new SendMessageCommand({ QueueUrl: `${aws.url}/000000000000/${queue}`, MessageBody: 'x' }));
+  const waiting = async () => (await sqs(operator).send(new GetQueueAttributesCommand({ QueueUrl: `${aws.url}/000000000000/q`, AttributeNames: ['All'] }))).Attributes?.ApproximateNumberOfMessages;
+
+  test('takes what the role allows, also several at once', async () => {
+    await send(reader, 'q');
+    await sqs(reader).send(new SendMessageBatchCommand({ QueueUrl: `${aws.url}/000000000000/q`, Entries: [{ Id: 'a', MessageBody: 'y' }] }));
+    expect(await waiting()).toBe('2');
+  });
+
+  test.each([
+    ['another queue', () => send(reader, 'other'), 'sqs:SendMessage', QUEUE.replace(/q$/, 'other')],
+    ['another action', () => sqs(reader).send(new GetQueueAttributesCommand({ QueueUrl: `${aws.url}/000000000000/q` })), 'sqs:GetQueueAttributes', QUEUE],
+  ])('refuses %s', async (_what, call, action, resource) => {
+    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    try {
+      await expect(call()).rejects.toMatchObject({ name: 'AccessDeniedException', message: expect.stringContaining(`to perform: ${action} on resource: ${resource}`) });
+    } finally {
+      stderr.mockRestore();
+    }
+  });
+});
+
 test('other services are unknown', async () => {
-  const response = await fetch(aws.url, { method: 'POST', headers: { 'x-amz-target': 'AmazonSQS.SendMessage' }, body: '{}' });
-  expect([response.status, await response.json()]).toEqual([400, { __type: expect.stringMatching(/#UnknownOperationException$/), message: expect.stringContaining('AmazonSQS') }]);
+  const response = await fetch(aws.url, { method: 'POST', headers: { 'x-amz-target': 'AmazonSNS.Publish' }, body: '{}' });
+  expect([response.status, await response.json()]).toEqual([400, { __type: expect.stringMatching(/#UnknownOperationException$/), message: expect.stringContaining('AmazonSNS') }]);
 });

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { functionEnvironment } from '../../infra/local/functionEnvironment.ts';
 import { FunctionPool, type PoolOptions } from '../../infra/local/functionPool.ts';
 import type { FunctionModel } from '../../infra/local/model.ts';
+import { localSettings } from '../../infra/local/settings.ts';
 
 let codeDir: string;
 let pools: FunctionPool[];
@@ -116,6 +117,45 @@ describe('a call', () => {
   });
 });
 
+describe('a call that is alone in its thread', () => {
+  const alone = async (pool: FunctionPool, model: FunctionModel, event: unknown = {}) => JSON.parse(await pool.invokeAlone(model, JSON.stringify(event)));
+  const SLOW = handler('await new Promise((resolve) => setTimeout(resolve, event.milliseconds ?? 0)); return instance;');
+
+  test('has others beside it in other threads', async () => {
+    const model = await define('slow', SLOW);
+    const pool = createPool();
+    const instances = await Promise.all([1, 2, 3].map(() => alone(pool, model, { milliseconds: 500 })));
+    expect(new Set(instances).size).toBe(3);
+  });
+
+  test('needs no second thread when the first has only to load, and is soon free again', async () => {
+    const model = await define('quick', `await new Promise((resolve) => setTimeout(resolve, 200));\n${WHO}`);
+    const pool = createPool();
+    const instances = await Promise.all(Array.from({ length: 10 }, () => alone(pool, model)));
+    expect(new Set(instances).size).toBe(1);
+  });
+
+  test('waits when there are too many such threads, of which every function may have one', async () => {
+    const [worker, other, api] = [await define('worker', SLOW), await define('other', WHO), await define('api', WHO)];
+    const pool = createPool({ maxLive: 3, maxAlone: 1 });
+    const instances: unknown[] = [];
+    const busy = [1, 2].map(() => alone(pool, worker, { milliseconds: 500 }).then((instance) => instances.push(instance)));
+    await Promise.all([alone(pool, other), call(pool, api)]);
+    expect(instances).toEqual([]);
+    await Promise.all(busy);
+    expect(new Set(instances).size).toBe(1);
+  });
+
+  test('fails when the pool is closed while it waits', async () => {
+    const model = await define('endless', handler('await new Promise(() => {});'));
+    const pool = createPool({ maxAlone: 1 });
+    const calls = [alone(pool, model), alone(pool, model)].map((each) => each.catch((error: Error) => error.message));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pool.close();
+    expect(await Promise.all(calls)).toEqual(['The thread ended with exit code 1', 'The functions are being stopped']);
+  });
+});
+
 describe('threads', () => {
   test('end when idle', async () => {
     const model = await define('idle', WHO);
@@ -144,12 +184,14 @@ describe('threads', () => {
   });
 });
 
-test('the environment differs from the template\'s in the service name, the way to AWS and that webhooks may reach this machine only', async () => {
-  const model = await define('any', WHO, { environment: { SERVICE_NAME: 'svc', TABLE_NAME: 't' } });
+test('design 10: the environment differs from the template\'s in the service name, how long deliveries wait, the way to AWS, and that webhooks may reach this machine', async () => {
+  const environment = { SERVICE_NAME: 'svc', TABLE_NAME: 't', WEBHOOK_RETRY_SCHEDULE: '0,5', DUE_MARGIN_SECONDS: '300', RECONCILE_AFTER_SECONDS: '180', MAIL_RETRY_SCHEDULE: '0,60' };
+  const model = await define('any', WHO, { environment });
   const aws = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' };
-  expect(functionEnvironment(model, 'acme', aws)).toEqual({
-    SERVICE_NAME: 'acme', TABLE_NAME: 't', ...aws, ALLOW_LOOPBACK_DELIVERY: 'true',
-    AWS_LAMBDA_FUNCTION_NAME: 'any', AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256', AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-  });
-  expect(functionEnvironment({ ...model, environment: {} }, 'acme', {})).not.toHaveProperty('SERVICE_NAME');
+  const fromStart = { WEBHOOK_RETRY_SCHEDULE: '0,1', DUE_MARGIN_SECONDS: '1', RECONCILE_AFTER_SECONDS: '2', MAIL_RETRY_SCHEDULE: '0,3' };
+  const { replaced } = localSettings({ ...fromStart, TABLE_NAME: 'another', ALLOW_LOOPBACK_DELIVERY: 'false', HOME: '/nowhere' });
+  const lambda = { ALLOW_LOOPBACK_DELIVERY: 'true', AWS_LAMBDA_FUNCTION_NAME: 'any', AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256', AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand' };
+  expect(functionEnvironment(model, { SERVICE_NAME: 'acme', ...replaced }, aws)).toEqual({ SERVICE_NAME: 'acme', TABLE_NAME: 't', ...fromStart, ...aws, ...lambda });
+  expect(functionEnvironment(model, {}, aws)).toEqual({ ...environment, ...aws, ...lambda });
+  expect(functionEnvironment({ ...model, environment: {} }, { SERVICE_NAME: 'acme', ...replaced }, {})).toEqual(lambda);
 });

@@ -3,14 +3,18 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, realpath, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DescribeTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { openDatabase } from '../../infra/local/database.ts';
 import { lockDataDir } from '../../infra/local/dataLock.ts';
 import { startEngine } from '../../infra/local/engine.ts';
 import { openFunctionLog } from '../../infra/local/functionLog.ts';
 import { processesWith } from '../../infra/local/processes.ts';
 import { openSecrets } from '../../infra/local/secrets.ts';
 import { localSettings } from '../../infra/local/settings.ts';
+import { StreamPositions } from '../../infra/local/streamPositions.ts';
+import { streamOf, StreamReader } from '../../infra/local/streamReader.ts';
 import { ensureTable } from '../../infra/local/table.ts';
 
 let dataDir: string;
@@ -29,6 +33,7 @@ describe('the engine and its table', () => {
   });
   const table = (...indexes: string[]) => ({
     name: 'Root-Table',
+    streamArn: 'arn:stream',
     properties: {
       AttributeDefinitions: ['PK', 'SK', ...indexes.flatMap((name) => [`${name}pk`, `${name}sk`])].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
       KeySchema: [{ AttributeName: 'PK', KeyType: 'HASH' }, { AttributeName: 'SK', KeyType: 'RANGE' }],
@@ -45,14 +50,14 @@ describe('the engine and its table', () => {
 
   test('a table is made as the template has it, kept, and given the indexes that it lacks', async () => {
     const first = await startEngine('dynoxide', dataDir);
-    await ensureTable(first.port, table('gsi1'));
+    await ensureTable(first.call, table('gsi1'));
     await clientOf(first.port).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
     await first.stop();
 
     const second = await startEngine('dynoxide', dataDir);
     try {
-      await ensureTable(second.port, table('gsi1', 'gsi2', 'gsi3'));
-      await ensureTable(second.port, table('gsi1', 'gsi2', 'gsi3'));
+      await ensureTable(second.call, table('gsi1', 'gsi2', 'gsi3'));
+      await ensureTable(second.call, table('gsi1', 'gsi2', 'gsi3'));
       const client = clientOf(second.port);
       const { Table } = await client.send(new DescribeTableCommand({ TableName: 'Root-Table' }));
       expect(Table?.GlobalSecondaryIndexes?.map(({ IndexName, Projection }) => [IndexName, Projection?.ProjectionType])).toEqual([['gsi1', 'KEYS_ONLY'], ['gsi2', 'KEYS_ONLY'], ['gsi3', 'KEYS_ONLY']]);
@@ -61,9 +66,73 @@ describe('the engine and its table', () => {
 
       const other = table();
       other.properties.KeySchema = [{ AttributeName: 'PK', KeyType: 'HASH' }];
-      await expect(ensureTable(second.port, other)).rejects.toThrow('The table Root-Table has other keys');
+      await expect(ensureTable(second.call, other)).rejects.toThrow('The table Root-Table has other keys');
     } finally {
       await second.stop();
+    }
+  });
+
+  test('a stream is read on where a run has left it, across restarts, and what was read is forgotten', async () => {
+    const put = (port: number, id: string) => clientOf(port).send(new PutItemCommand({ TableName: 'Root-Table', Item: { PK: { S: id }, SK: { S: 'x' } } }));
+    const read = async (reader: StreamReader) => (await reader.next()).map(({ record, position }) => [(record.dynamodb.Keys.PK as { S: string }).S, position.sequence]);
+
+    const first = await startEngine('dynoxide', dataDir);
+    await ensureTable(first.call, table());
+    for (const id of ['a', 'b', 'c']) await put(first.port, id);
+    const stream = await streamOf(first.call, 'Root-Table');
+    const reader = new StreamReader(first.call, stream, undefined);
+    expect(await read(reader)).toEqual([['a', '1'], ['b', '2'], ['c', '3']]);
+    expect(await read(reader)).toEqual([]);
+    await put(first.port, 'd');
+    expect(await read(reader)).toEqual([['d', '4']]);
+    await first.stop();
+
+    const second = await startEngine('dynoxide', dataDir);
+    try {
+      const [shard] = (await new StreamReader(second.call, stream, undefined).next()).map(({ position }) => position.shard);
+      second.forgetStreamRecords('Another-Table', '4');
+      expect(await read(new StreamReader(second.call, stream, undefined))).toHaveLength(4);
+      second.forgetStreamRecords('Root-Table', '3');
+      expect(await read(new StreamReader(second.call, stream, undefined))).toEqual([['c', '3'], ['d', '4']]);
+      await put(second.port, 'e');
+      expect(await streamOf(second.call, 'Root-Table')).toBe(stream);
+      expect(await read(new StreamReader(second.call, stream, { shard: shard!, sequence: '3' }))).toEqual([['d', '4'], ['e', '5']]);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  test('positions in streams are kept, for each stream and event source', () => {
+    const positions = () => new StreamPositions(openDatabase(dataDir));
+    expect(positions().get('Source', 'stream')).toBeUndefined();
+    positions().set('Source', 'stream', { shard: 's', sequence: '1' });
+    positions().set('Source', 'stream', { shard: 's', sequence: '20' });
+    expect(positions().get('Source', 'stream')).toEqual({ shard: 's', sequence: '20' });
+    expect(positions().get('Other', 'stream')).toBeUndefined();
+    expect(positions().get('Source', 'stream of a new table')).toBeUndefined();
+  });
+
+  test('a table without a stream that is to be read stops the start', async () => {
+    const { call, stop } = await startEngine('dynoxide', dataDir);
+    try {
+      const { StreamSpecification: _, ...properties } = table().properties;
+      await ensureTable(call, { ...table(), properties });
+      await expect(streamOf(call, 'Root-Table')).rejects.toThrow('The table Root-Table has no stream');
+    } finally {
+      await stop();
+    }
+  });
+
+  test('what the engine looks up at every write and every read of a stream, it finds by an index', async () => {
+    const { stop } = await startEngine('dynoxide', dataDir);
+    try {
+      const database = new DatabaseSync(join(dataDir, 'table.db'));
+      // As it stands in the engine.
+      const plan = database.prepare('EXPLAIN QUERY PLAN SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = ?1').all('t');
+      expect(plan).toMatchObject([{ detail: expect.stringContaining('USING COVERING INDEX stream_sequence') }]);
+      database.close();
+    } finally {
+      await stop();
     }
   });
 
@@ -141,17 +210,17 @@ test('a functions\' log of more than 50 MB is put aside', async () => {
 
 describe('settings', () => {
   test('have defaults, also for empty variables', () => {
-    const defaults = { port: 3000, dataDir: join(process.cwd(), '.local'), serviceName: 'svc', engine: 'dynoxide', logsToStdout: false, assemblyDir: undefined };
+    const defaults = { port: 3000, dataDir: join(process.cwd(), '.local'), serviceName: 'svc', engine: 'dynoxide', logsToStdout: false, scheduleSeconds: undefined, replaced: {}, assemblyDir: undefined };
     expect(localSettings({})).toEqual(defaults);
-    expect(localSettings({ PORT: '', DATA_DIR: '', SERVICE_NAME: '', DYNAMODB_ENGINE: '', LOCAL_LOGS: '', ASSEMBLY_DIR: '' })).toEqual(defaults);
+    expect(localSettings({ PORT: '', DATA_DIR: '', SERVICE_NAME: '', DYNAMODB_ENGINE: '', LOCAL_LOGS: '', SCHEDULE_SECONDS: '', WEBHOOK_RETRY_SCHEDULE: '', ASSEMBLY_DIR: '' })).toEqual(defaults);
   });
 
   test('are read from the environment', () => {
-    const env = { PORT: '0', DATA_DIR: '/data', SERVICE_NAME: 'acme', DYNAMODB_ENGINE: 'dynamodb-local', LOCAL_LOGS: 'stdout', ASSEMBLY_DIR: '/assembly' };
-    expect(localSettings(env)).toEqual({ port: 0, dataDir: '/data', serviceName: 'acme', engine: 'dynamodb-local', logsToStdout: true, assemblyDir: '/assembly' });
+    const env = { PORT: '0', DATA_DIR: '/data', SERVICE_NAME: 'acme', DYNAMODB_ENGINE: 'dynamodb-local', LOCAL_LOGS: 'stdout', SCHEDULE_SECONDS: '0.5', DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2', ASSEMBLY_DIR: '/assembly' };
+    expect(localSettings(env)).toEqual({ port: 0, dataDir: '/data', serviceName: 'acme', engine: 'dynamodb-local', logsToStdout: true, scheduleSeconds: 0.5, replaced: { DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2' }, assemblyDir: '/assembly' });
   });
 
-  test.each([['PORT', 'http'], ['PORT', '65536'], ['PORT', '-1'], ['SERVICE_NAME', 'Acme Inc.'], ['DYNAMODB_ENGINE', 'mysql']])('%s=%s is refused by name', (name, value) => {
+  test.each([['PORT', 'http'], ['PORT', '65536'], ['PORT', '-1'], ['SERVICE_NAME', 'Acme Inc.'], ['DYNAMODB_ENGINE', 'mysql'], ['SCHEDULE_SECONDS', '0'], ['SCHEDULE_SECONDS', 'often'], ['WEBHOOK_RETRY_SCHEDULE', '0,,5'], ['MAIL_RETRY_SCHEDULE', '1m'], ['DUE_MARGIN_SECONDS', '1,2']])('%s=%s is refused by name', (name, value) => {
     expect(() => localSettings({ [name]: value })).toThrow(new RegExp(`^${name} must be .*, but is "${value}"\\.$`));
   });
 });

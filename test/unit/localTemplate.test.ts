@@ -23,7 +23,7 @@ async function assembly(root: object, nested: Record<string, object> = {}) {
   await writeFile(join(dir, 'Root.assets.json'), JSON.stringify({ files: { ...files, code: asset('asset.code', 'code.zip') } }));
   await writeFile(join(dir, 'root.json'), JSON.stringify(root));
   for (const [name, template] of Object.entries(nested)) await writeFile(join(dir, `${name}.template.json`), JSON.stringify(template));
-  return { dir, ...loadAssembly(dir, 'http://127.0.0.1:3000') };
+  return { dir, ...loadAssembly(dir, { api: 'http://127.0.0.1:3000', aws: 'http://127.0.0.1:4000' }) };
 }
 
 const role = (...statements: object[]) => ({ Type: 'AWS::IAM::Role', Properties: { Policies: [{ PolicyDocument: { Statement: statements } }] } });
@@ -41,7 +41,7 @@ describe('intrinsic functions', () => {
   const evaluate = async (value: unknown) => {
     const { resources } = await assembly({
       Parameters: { Given: { Default: 'default' } },
-      Resources: { Table: table, Secret: { Type: 'AWS::SecretsManager::Secret' }, Api: { Type: 'AWS::ApiGatewayV2::Api' }, Subject: { Type: 'Test::Subject', Properties: { value } } },
+      Resources: { Table: table, Secret: { Type: 'AWS::SecretsManager::Secret' }, Api: { Type: 'AWS::ApiGatewayV2::Api' }, Queue: { Type: 'AWS::SQS::Queue' }, Subject: { Type: 'Test::Subject', Properties: { value } } },
     });
     return resources.find(({ path }) => path === 'Subject')!.properties.value;
   };
@@ -54,6 +54,9 @@ describe('intrinsic functions', () => {
     ['no value', { kept: 1, dropped: { Ref: 'AWS::NoValue' } }, { kept: 1 }],
     ['GetAtt', { 'Fn::GetAtt': ['Table', 'Arn'] }, 'arn:aws:dynamodb:us-east-1:000000000000:table/Root-Table'],
     ['GetAtt as text', { 'Fn::GetAtt': 'Table.Arn' }, 'arn:aws:dynamodb:us-east-1:000000000000:table/Root-Table'],
+    ['Ref of a queue', { Ref: 'Queue' }, 'http://127.0.0.1:4000/000000000000/Root-Queue'],
+    ['GetAtt of a queue', [{ 'Fn::GetAtt': ['Queue', 'Arn'] }, { 'Fn::GetAtt': ['Queue', 'QueueName'] }], ['arn:aws:sqs:us-east-1:000000000000:Root-Queue', 'Root-Queue']],
+    ['GetAtt of a table\'s stream', { 'Fn::GetAtt': ['Table', 'StreamArn'] }, 'arn:aws:dynamodb:us-east-1:000000000000:table/Root-Table/stream/local'],
     ['GetAtt of an API\'s address', { 'Fn::GetAtt': ['Api', 'ApiEndpoint'] }, 'http://127.0.0.1:3000'],
     ['Join', { 'Fn::Join': ['/', ['a', { Ref: 'Table' }]] }, 'a/Root-Table'],
     ['Select and Split', { 'Fn::Select': [1, { 'Fn::Split': ['-', { Ref: 'Table' }] }] }, 'Table'],
@@ -113,7 +116,7 @@ describe('the model', () => {
     const model = modelOf(templates);
     const tableArn = 'arn:aws:dynamodb:us-east-1:000000000000:table/Root-Table';
     expect(model).toEqual({
-      tables: [{ name: 'Root-Table', properties: { KeySchema: [] } }],
+      tables: [{ name: 'Root-Table', streamArn: `${tableArn}/stream/local`, properties: { KeySchema: [] } }],
       functions: [{
         name: 'Root-Function',
         arn: 'arn:aws:lambda:us-east-1:000000000000:function:Root-Function',
@@ -129,11 +132,15 @@ describe('the model', () => {
       }],
       routes: [{ key: 'POST /v2/things/get', function: model.functions[0], timeoutMilliseconds: 5_000 }],
       secrets: [{ name: 'Root-Key', arn: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Root-Key', properties: { GenerateSecretString: { PasswordLength: 8 } } }],
+      queues: [],
+      queueSources: [],
+      streamSources: [],
+      schedules: [],
     });
   });
 
   test('resources that would have to be run and are not known stop the start, by name', async () => {
-    await expect(modelOfResources({ Mail: { Type: 'AWS::SQS::Queue' }, Timer: { Type: 'AWS::Scheduler::Schedule' } })).rejects.toThrow(/Mail \(AWS::SQS::Queue\)\n {2}Timer \(AWS::Scheduler::Schedule\)/);
+    await expect(modelOfResources({ Flow: { Type: 'AWS::StepFunctions::StateMachine' }, Timer: { Type: 'AWS::Scheduler::Schedule' } })).rejects.toThrow(/Flow \(AWS::StepFunctions::StateMachine\)\n {2}Timer \(AWS::Scheduler::Schedule\)/);
   });
 
   test('a route whose role does not let the gateway call the function stops the start', async () => {

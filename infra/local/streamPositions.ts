@@ -1,0 +1,27 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/** The last record of a stream that needs no reading any more, nor any before it. */
+export interface StreamPosition {
+  readonly shard: string;
+  readonly sequence: string;
+}
+
+/** How far each event source has got in its stream. */
+export class StreamPositions {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    database.exec('CREATE TABLE IF NOT EXISTS positions (source TEXT PRIMARY KEY, stream TEXT NOT NULL, shard TEXT NOT NULL, sequence TEXT NOT NULL)');
+  }
+
+  /** `stream` is the engine's own name of it, which is another one when the table was made anew. */
+  get(source: string, stream: string): StreamPosition | undefined {
+    const row = this.#database.prepare('SELECT shard, sequence FROM positions WHERE source = ? AND stream = ?').get(source, stream);
+    return row && { shard: String(row.shard), sequence: String(row.sequence) };
+  }
+
+  set(source: string, stream: string, { shard, sequence }: StreamPosition): void {
+    this.#database.prepare('INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?)').run(source, stream, shard, sequence);
+  }
+}

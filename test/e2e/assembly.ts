@@ -1,0 +1,48 @@
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cachedAssembly } from '../../infra/local/assemblyCache.ts';
+import { temporaryDir } from './system.ts';
+
+/** A template as JSON; what a test changes in it is checked by what the system does then. */
+export interface Template {
+  readonly Resources: Record<string, any>;
+}
+
+/** The current assembly in a directory of its own, so that a test can change what is to be run. */
+export interface AssemblyCopy {
+  readonly dir: string;
+  /** Changes one of the templates: the first for which `change` does not give false. */
+  changeTemplate(change: (template: Template) => boolean | void): Promise<void>;
+  /** Adds code to upload, a module `index.mjs`; gives the key that functions name it by. */
+  addCode(name: string, code: string): Promise<string>;
+}
+
+export async function copyAssembly(): Promise<AssemblyCopy> {
+  const original = await cachedAssembly(() => undefined);
+  const dir = await temporaryDir();
+  for (const entry of await readdir(original, { withFileTypes: true })) {
+    const [from, to] = [join(original, entry.name), join(dir, entry.name)];
+    await (entry.isDirectory() ? symlink(from, to) : cp(from, to));
+  }
+  const filesOf = async (ending: string) => (await readdir(dir)).filter((name) => name.endsWith(ending)).sort().map((name) => join(dir, name));
+  return {
+    dir,
+    async changeTemplate(change) {
+      for (const file of await filesOf('.template.json')) {
+        const template = JSON.parse(await readFile(file, 'utf8')) as Template;
+        if (change(template) === false) continue;
+        return writeFile(file, JSON.stringify(template));
+      }
+      throw new Error('No template has what is to be changed');
+    },
+    async addCode(name, code) {
+      await mkdir(join(dir, name));
+      await writeFile(join(dir, name, 'index.mjs'), code);
+      const [file = ''] = await filesOf('.assets.json');
+      const assets = JSON.parse(await readFile(file, 'utf8')) as { files: Record<string, object> };
+      assets.files[name] = { source: { path: name }, destinations: { local: { objectKey: `${name}.zip` } } };
+      await writeFile(file, JSON.stringify(assets));
+      return `${name}.zip`;
+    },
+  };
+}

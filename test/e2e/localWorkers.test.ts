@@ -1,0 +1,287 @@
+import { once } from 'node:events';
+import { watch } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { copyAssembly } from './assembly.ts';
+import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
+
+/** What the functions below do, told by one line each in the file `SEEN`. */
+interface Seen {
+  readonly by: 'queue' | 'stream' | 'timer';
+  readonly id: string;
+  readonly step?: string;
+  readonly at: number;
+  readonly instance: string;
+  readonly [more: string]: unknown;
+}
+
+/** Functions without an SDK: a call of AWS, and what becomes of messages, records and ticks. */
+const CODE = `
+import { appendFileSync } from 'node:fs';
+const instance = crypto.randomUUID();
+const tell = (what) => appendFileSync(process.env.SEEN, JSON.stringify({ ...what, instance, at: Date.now() }) + '\\n');
+async function aws(service, target, input) {
+  const headers = {
+    'content-type': 'application/x-amz-json-1.0',
+    'x-amz-target': target,
+    'x-amz-date': '20260101T000000Z',
+    authorization: 'AWS4-HMAC-SHA256 Credential=' + process.env.AWS_ACCESS_KEY_ID + '/20260101/us-east-1/any/aws4_request, SignedHeaders=host;x-amz-date, Signature=none',
+  };
+  const response = await fetch(process.env['AWS_ENDPOINT_URL_' + service], { method: 'POST', headers, body: JSON.stringify(input) });
+  if (service === 'DYNAMODB' && !response.ok) throw new Error(await response.text());
+  return { status: response.status, body: await response.json() };
+}
+const put = (id) => aws('DYNAMODB', 'DynamoDB_20120810.PutItem', { TableName: process.env.TABLE_NAME, Item: { PK: { S: 'test#' + id }, SK: { S: 'item' }, _t: { S: 'TestItem' }, id: { S: id }, putAt: { N: String(Date.now()) } } });
+const steps = {
+  put: ({ id }) => put(id),
+  fail: () => Promise.reject(new Error('as it was told')),
+  wait: ({ milliseconds }) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  hangAtFirst: ({ receives }) => receives === 1 ? new Promise(() => {}) : undefined,
+};
+const pass = async (record, body) => {
+  const message = { ...JSON.parse(body), receives: Number(record.attributes?.ApproximateReceiveCount) };
+  tell({ by: 'queue', id: message.id, step: 'begun', receives: message.receives, group: record.attributes?.MessageGroupId, schedule: process.env.WEBHOOK_RETRY_SCHEDULE });
+  await steps[message.do](message);
+  tell({ by: 'queue', id: message.id, step: 'done' });
+};
+export const ask = async ({ body }) => ({ statusCode: 200, body: JSON.stringify(await aws(...JSON.parse(body))) });
+export const onMessages = async ({ Records }) => {
+  const failed = [];
+  await Promise.all(Records.map((record) => pass(record, record.body).catch(() => failed.push({ itemIdentifier: record.messageId }))));
+  return { batchItemFailures: failed };
+};
+export const onItems = async ({ Records }) => {
+  for (const { eventName, eventSourceARN, dynamodb: { NewImage, SequenceNumber } } of Records) {
+    const id = NewImage.id.S;
+    tell({ by: 'stream', id, eventName, eventSourceARN, putAt: Number(NewImage.putAt?.N) });
+    if (id.startsWith('poison')) return { batchItemFailures: [{ itemIdentifier: SequenceNumber }] };
+  }
+};
+export const onTick = async (event) => tell({ by: 'timer', id: event['detail-type'] });
+`;
+
+const at = (resource: string) => ({ 'Fn::GetAtt': [resource, 'Arn'] });
+const stream = { 'Fn::GetAtt': ['Table', 'StreamArn'] };
+
+/** The current assembly with, instead of its workers, the functions above. */
+async function assemblyWithTestWorkers(seen: string, without: { action?: string } = {}): Promise<string> {
+  const { dir, addCode, changeTemplate } = await copyAssembly();
+  const S3Key = await addCode('test-workers', CODE);
+  const allow = (Action: string[], Resource: unknown) => ({ Effect: 'Allow', Action: Action.filter((each) => each !== without.action), Resource });
+  const reading = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+  const role = (...Statement: object[]) => ({ Type: 'AWS::IAM::Role', Properties: { Policies: [{ PolicyDocument: { Statement } }] } });
+  const lambda = (name: string, Role: string, Timeout = 3) => ({
+    Type: 'AWS::Lambda::Function',
+    Properties: { Code: { S3Key }, Handler: `index.${name}`, Role: at(Role), Timeout, Environment: { Variables: { SEEN: seen, TABLE_NAME: { Ref: 'Table' }, WEBHOOK_RETRY_SCHEDULE: '0,5' } } },
+  });
+  await changeTemplate(({ Resources }) => {
+    if (!Resources.Table) return false;
+    delete Resources.Workers;
+    Object.assign(Resources, {
+      TestQueue: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'test', VisibilityTimeout: 1, RedrivePolicy: { deadLetterTargetArn: at('TestDeadLetters'), maxReceiveCount: 2 } } },
+      TestDeadLetters: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'test-dead' } },
+      TestSlowQueue: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'test-slow', VisibilityTimeout: 180 } },
+      TestAskRole: role(
+        allow(['sqs:SendMessage'], [at('TestQueue'), at('TestSlowQueue')]), allow(reading, at('TestDeadLetters')), allow(['sqs:GetQueueAttributes'], [at('TestQueue'), at('TestSlowQueue')]),
+        allow(['dynamodb:PutItem', 'dynamodb:UpdateItem'], at('Table')),
+      ),
+      TestAsk: lambda('ask', 'TestAskRole'),
+      TestIntegration: { Type: 'AWS::ApiGatewayV2::Integration', Properties: { IntegrationUri: at('TestAsk') } },
+      TestRoute: { Type: 'AWS::ApiGatewayV2::Route', Properties: { RouteKey: 'POST /test', Target: { 'Fn::Join': ['/', ['integrations', { Ref: 'TestIntegration' }]] } } },
+      TestMessagesRole: role(allow(reading, [at('TestQueue'), at('TestSlowQueue')]), allow(['dynamodb:PutItem'], at('Table'))),
+      TestMessages: lambda('onMessages', 'TestMessagesRole', 1),
+      TestSource: {
+        Type: 'AWS::Lambda::EventSourceMapping',
+        Properties: { EventSourceArn: at('TestQueue'), FunctionName: { Ref: 'TestMessages' }, BatchSize: 10, FunctionResponseTypes: ['ReportBatchItemFailures'], ScalingConfig: { MaximumConcurrency: 2 } },
+      },
+      TestSlowMessages: lambda('onMessages', 'TestMessagesRole', 30),
+      TestSlowSource: { Type: 'AWS::Lambda::EventSourceMapping', Properties: { EventSourceArn: at('TestSlowQueue'), FunctionName: { Ref: 'TestSlowMessages' }, FunctionResponseTypes: ['ReportBatchItemFailures'] } },
+      TestItemsRole: role(allow(['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'], stream), allow(['sqs:SendMessage'], at('TestDeadLetters'))),
+      TestItems: lambda('onItems', 'TestItemsRole'),
+      TestStream: {
+        Type: 'AWS::Lambda::EventSourceMapping',
+        Properties: {
+          EventSourceArn: stream, FunctionName: { Ref: 'TestItems' }, StartingPosition: 'TRIM_HORIZON', BatchSize: 100, ParallelizationFactor: 10, FunctionResponseTypes: ['ReportBatchItemFailures'],
+          BisectBatchOnFunctionError: true, MaximumRetryAttempts: 1, DestinationConfig: { OnFailure: { Destination: at('TestDeadLetters') } },
+          FilterCriteria: { Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"NewImage":{"_t":{"S":["TestItem"]}}}}' }] },
+        },
+      },
+      TestTickRole: role(),
+      TestTick: lambda('onTick', 'TestTickRole'),
+      TestRule: { Type: 'AWS::Events::Rule', Properties: { ScheduleExpression: 'rate(1 minute)', Targets: [{ Id: 'Tick', Arn: at('TestTick') }] } },
+      TestMayTick: { Type: 'AWS::Lambda::Permission', Properties: { Action: 'lambda:InvokeFunction', FunctionName: at('TestTick'), Principal: 'events.amazonaws.com', SourceArn: at('TestRule') } },
+    });
+  });
+  return dir;
+}
+
+// One data directory and its starts for all of it. The tests run in this order.
+describe('workers in npm start', () => {
+  let dataDir: string;
+  let assembly: string;
+  let seenFile: string;
+  let system: System;
+
+  const start = () => startSystem({ dataDir, env: { ASSEMBLY_DIR: assembly, SCHEDULE_SECONDS: '0.2', WEBHOOK_RETRY_SCHEDULE: '0,1' } });
+
+  beforeAll(async () => {
+    dataDir = await temporaryDir();
+    seenFile = join(dataDir, 'seen.jsonl');
+    await writeFile(seenFile, '');
+    assembly = await assemblyWithTestWorkers(seenFile);
+    system = await start();
+  }, 60_000);
+
+  afterAll(async () => {
+    await system.stop();
+    await rm(dataDir, { recursive: true, force: true });
+    await rm(assembly, { recursive: true, force: true });
+  });
+
+  const seen = async () => (await readFile(seenFile, 'utf8')).split('\n').slice(0, -1).map((line) => JSON.parse(line) as Seen);
+
+  /** What was seen as soon as there are so many lines like this. */
+  async function until(like: (line: Seen) => boolean, count = 1): Promise<Seen[]> {
+    const changes = watch(seenFile);
+    try {
+      for (;;) {
+        const changed = once(changes, 'change');
+        const found = (await seen()).filter(like);
+        if (found.length >= count) return found;
+        await changed;
+      }
+    } finally {
+      changes.close();
+    }
+  }
+
+  /** Calls AWS as the function that answers `POST /test`. */
+  async function ask(service: 'SQS' | 'DYNAMODB', operation: string, input: object): Promise<{ status: number; body: any }> {
+    const target = `${service === 'SQS' ? 'AmazonSQS' : 'DynamoDB_20120810'}.${operation}`;
+    const response = await fetch(`${system.baseUrl}/test`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify([service, target, input]) });
+    return (await response.json()) as { status: number; body: any };
+  }
+
+  const url = (queue: string) => `http://any/000000000000/${queue}`;
+  const sendTo = (queue: string, ...bodies: object[]) => ask('SQS', 'SendMessageBatch', { QueueUrl: url(queue), Entries: bodies.map((body, index) => ({ Id: String(index), MessageBody: JSON.stringify(body), MessageGroupId: 'group' })) });
+  const put = (id: string) => ask('DYNAMODB', 'PutItem', { TableName: 'CollaborationBackend-Table', Item: { PK: { S: `test#${id}` }, SK: { S: 'item' }, _t: { S: 'TestItem' }, id: { S: id }, putAt: { N: String(Date.now()) } } });
+
+  test('a message becomes an item, and the item an event: queue → function → table → stream → function', async () => {
+    await sendTo('test', { do: 'put', id: 'first' });
+    const [begun] = await until(({ by, id, step }) => by === 'queue' && id === 'first' && step === 'begun');
+    expect(begun).toMatchObject({ receives: 1, group: 'group', schedule: '0,1' });
+    const [inserted] = await until(({ by, id }) => by === 'stream' && id === 'first');
+    expect(inserted).toMatchObject({ eventName: 'INSERT', eventSourceARN: 'arn:aws:dynamodb:us-east-1:000000000000:table/CollaborationBackend-Table/stream/local' });
+  });
+
+  test('only what passes the filter comes from the stream', async () => {
+    await put('again');
+    await put('again');
+    await ask('DYNAMODB', 'PutItem', { TableName: 'CollaborationBackend-Table', Item: { PK: { S: 'test#other' }, SK: { S: 'item' }, _t: { S: 'Other' }, id: { S: 'other' } } });
+    await put('last');
+    await until(({ by, id }) => by === 'stream' && id === 'last');
+    const fromStream = (await seen()).filter(({ by }) => by === 'stream').map(({ id }) => id);
+    expect(fromStream).toEqual(['first', 'again', 'last']);
+  });
+
+  test('design 13: on an idle machine, from the commit to the function it takes less than 1 s', async () => {
+    const delays: number[] = [];
+    for (let i = 0; i < 50; i++) {
+      await put(`timed-${i}`);
+      const [line] = await until(({ by, id }) => by === 'stream' && id === `timed-${i}`);
+      delays.push(line!.at - Number(line!.putAt));
+    }
+    expect(delays.sort((a, b) => a - b)[48]).toBeLessThan(1_000);
+  });
+
+  test('what fails comes again and then lies in the dead-letter queue, and nothing else does', async () => {
+    await sendTo('test', { do: 'fail', id: 'bad' }, { do: 'wait', milliseconds: 0, id: 'good' });
+    const begun = await until(({ id, step }) => id === 'bad' && step === 'begun', 2);
+    expect(begun.map(({ receives }) => receives)).toEqual([1, 2]);
+    expect(begun[1]!.at - begun[0]!.at).toBeGreaterThanOrEqual(950);
+    const { body } = await ask('SQS', 'ReceiveMessage', { QueueUrl: url('test-dead'), WaitTimeSeconds: 5, MaxNumberOfMessages: 10 });
+    expect(body.Messages.map(({ Body }: { Body: string }) => JSON.parse(Body).id)).toEqual(['bad']);
+    const good = (await seen()).filter(({ id }) => id === 'good');
+    expect(good.map(({ step }) => step)).toEqual(['begun', 'done']);
+    const { Attributes } = (await ask('SQS', 'GetQueueAttributes', { QueueUrl: url('test'), AttributeNames: ['All'] })).body;
+    expect(Attributes).toMatchObject({ ApproximateNumberOfMessages: '0', ApproximateNumberOfMessagesNotVisible: '0' });
+  });
+
+  test('a record that always fails is given up after its retries, told of, and holds up nothing else', async () => {
+    // Of different lanes: what shares a batch with a record that fails is given up with it, as by Lambda.
+    await put('poison-1');
+    await put('well');
+    await until(({ id }) => id === 'well');
+    expect(await until(({ id }) => id === 'poison-1', 2)).toHaveLength(2);
+    const { body } = await ask('SQS', 'ReceiveMessage', { QueueUrl: url('test-dead'), WaitTimeSeconds: 5 });
+    expect(JSON.parse(body.Messages[0].Body)).toMatchObject({
+      requestContext: { condition: 'RetryAttemptsExhausted', approximateInvokeCount: 2, functionArn: expect.stringMatching(/:CollaborationBackend-TestItems:\$LATEST$/) },
+      DDBStreamBatchInfo: { batchSize: 1, streamArn: expect.stringMatching(/\/stream\/local$/) },
+    });
+  });
+
+  test('schedules tick at the rate that the environment sets', async () => {
+    const ticks = await until(({ by }) => by === 'timer', 3);
+    expect(ticks[0]!.id).toBe('Scheduled Event');
+    expect(ticks.at(-1)!.at - ticks.at(-2)!.at).toBeGreaterThanOrEqual(150);
+  });
+
+  test('several batches of a queue run at a time, each in a thread of its own', async () => {
+    // More than one batch; each takes longer than a thread needs to start.
+    for (const group of [0, 1]) await sendTo('test', ...Array.from({ length: 10 }, (_, i) => ({ do: 'wait', milliseconds: 700, id: `wave-${group}-${i}` })));
+    const done = await until(({ id, step }) => id.startsWith('wave-') && step === 'done', 20);
+    expect(new Set(done.map(({ instance }) => instance)).size).toBe(2);
+  });
+
+  test('a role and the limits of AWS hold for queues too', async () => {
+    expect(await ask('SQS', 'SendMessage', { QueueUrl: url('test-dead'), MessageBody: 'x' })).toMatchObject({ status: 400, body: { __type: expect.stringMatching(/#AccessDeniedException$/) } });
+    expect(system.logs()).toContain('AccessDenied: CollaborationBackend-TestAsk may not sqs:SendMessage on arn:aws:sqs:us-east-1:000000000000:test-dead');
+    expect(await ask('SQS', 'SendMessage', { QueueUrl: url('test'), MessageBody: 'x', DelaySeconds: 901 })).toMatchObject({ status: 400, body: { __type: expect.stringMatching(/#InvalidParameterValue$/) } });
+  });
+
+  test('SIGTERM lets a batch under way finish, and what it did does not come again', async () => {
+    await sendTo('test-slow', { do: 'wait', milliseconds: 1_500, id: 'under way' });
+    await until(({ id }) => id === 'under way');
+    expect(await system.stop()).toBe(0);
+    expect((await seen()).filter(({ id }) => id === 'under way').map(({ step }) => step)).toEqual(['begun', 'done']);
+    system = await start();
+    const { Attributes } = (await ask('SQS', 'GetQueueAttributes', { QueueUrl: url('test-slow'), AttributeNames: ['All'] })).body;
+    expect(Attributes).toMatchObject({ ApproximateNumberOfMessages: '0', ApproximateNumberOfMessagesNotVisible: '0' });
+  });
+
+  test('nothing that was acknowledged is lost when it is killed: a message in flight comes again, and so do records', async () => {
+    await sendTo('test-slow', { do: 'hangAtFirst', id: 'in flight' });
+    await until(({ id }) => id === 'in flight');
+    const acknowledged: string[] = [];
+    const write = async (writer: number) => {
+      for (let i = 0; ; i++) {
+        const id = `written-${writer}-${i}`;
+        expect((await put(id)).status).toBe(200);
+        acknowledged.push(id);
+        if (acknowledged.length === 200) void system.kill();
+      }
+    };
+    await Promise.allSettled([write(0), write(1), write(2), write(3)]);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(200);
+
+    system = await start();
+    const again = await until(({ id, step }) => id === 'in flight' && step === 'begun', 2);
+    expect(again.map(({ receives }) => receives)).toEqual([1, 2]);
+    await until(({ id, step }) => id === 'in flight' && step === 'done');
+    for (const written of acknowledged) await until(({ by, id }) => by === 'stream' && id === written);
+    // The position is kept: what was done long before does not come again.
+    expect((await seen()).filter(({ by, id }) => by === 'stream' && id === 'first')).toHaveLength(1);
+  });
+
+  test.each(['sqs:ReceiveMessage', 'dynamodb:GetRecords'])('a role without %s for its source stops the start', async (action) => {
+    const broken = await assemblyWithTestWorkers(seenFile, { action });
+    try {
+      const { code, output } = await startInVain({ env: { ASSEMBLY_DIR: broken } });
+      expect(code).toBe(1);
+      expect(output).toMatch(new RegExp(`^The event source Test\\w+ cannot work: the role of CollaborationBackend-Test\\w+ does not allow ${action} on arn:\\S+\\.$`, 'm'));
+    } finally {
+      await rm(broken, { recursive: true, force: true });
+    }
+  });
+});
