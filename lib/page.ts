@@ -26,6 +26,8 @@ export interface PageDeclaration<I extends z.ZodType, U extends Uses> {
   readonly summary: string;
   /** The schema of the fields, which come in the address when the page is opened and in its form when a button is pressed. */
   readonly input: I;
+  /** Mail programs press its button by themselves, at the same address (RFC 8058): the fields come in the address then too. */
+  readonly oneClick?: true;
   readonly uses: U;
   /** What is broken for whom when this page fails: the text of its alarm. */
   readonly impact: string;

@@ -1,5 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
+import { clientSettings } from '../sdk.ts';
 
 const Secret = z.object({ current: z.string() }).catchall(z.string());
 
@@ -16,7 +17,7 @@ export class KeyRing {
   #keys: Promise<Map<string, string>> | undefined;
   #readAt = 0;
 
-  constructor(arn: string, client = new SecretsManagerClient({ maxAttempts: 3, requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } })) {
+  constructor(arn: string, client = new SecretsManagerClient(clientSettings)) {
     this.#arn = arn;
     this.#client = client;
   }
@@ -30,13 +31,19 @@ export class KeyRing {
 
   /** The key of a version. Throws when the secret has no such version, also after reading it again. */
   async byVersion(version: string): Promise<string> {
-    let key = (await this.#read()).get(version);
-    if (key === undefined && Date.now() - this.#readAt > REFRESH_MILLISECONDS) {
-      this.#keys = undefined;
-      key = (await this.#read()).get(version);
-    }
+    const key = await this.find(version);
     if (key === undefined) throw new Error(`The secret has no key of version ${JSON.stringify(version)}`);
     return key;
+  }
+
+  /** The key of a version that somebody outside may have made up; undefined when there is none. */
+  async find(version: string): Promise<string | undefined> {
+    // The entry that says which version is the current one is no key: anybody could guess it.
+    if (version === 'current') return undefined;
+    const key = (await this.#read()).get(version);
+    if (key !== undefined || Date.now() - this.#readAt <= REFRESH_MILLISECONDS) return key;
+    this.#keys = undefined;
+    return (await this.#read()).get(version);
   }
 
   #read(): Promise<Map<string, string>> {

@@ -53,7 +53,7 @@ export class Unsubscriber {
     do {
       const page = await this.#table.query(withDocument, user, { prefix: DOCUMENTS, limit: PAGE, after });
       await inParallel(page.values.filter(({ email }) => email !== undefined), PARALLEL, ({ document }) => this.#silence(user, { document }));
-      after = undefined;
+      after = page.next;
     } while (after !== undefined);
   }
 

@@ -1,12 +1,15 @@
 import { html, type Html } from '../html.ts';
 
-/** The HTML form of a mail. Styles stand in the elements, because mail programs drop style sheets. */
-export function mailDocument(title: string, body: readonly Html[]): string {
+/**
+ * The HTML form of a mail. Styles stand in the elements, because mail programs drop style sheets. `preview` is what lists of mails show
+ * after the subject.
+ */
+export function mailDocument(title: string, body: readonly Html[], preview?: string): string {
   const page = html`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light"><title>${title}</title></head>
 <body style="margin:0;padding:32px 16px;background:#f4f4f6;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Arial,sans-serif;color:#1b1b22">
-<div style="max-width:480px;margin:0 auto;padding:32px;background:#ffffff;border-radius:12px">
+${preview === undefined ? '' : html`<div style="display:none;max-height:0;overflow:hidden">${preview}</div>\n`}<div style="max-width:480px;margin:0 auto;padding:32px;background:#ffffff;border-radius:12px;overflow-wrap:anywhere">
 ${body}
 </div>
 </body>
@@ -23,9 +26,24 @@ export function paragraph(text: string): Html {
   return html`<p style="margin:0 0 16px">${text}</p>\n`;
 }
 
+/** What stands above the heading: where the mail comes from. */
+export function kicker(text: string): Html {
+  return html`<p style="margin:0 0 8px;font-size:14px;color:#5b5b66">${text}</p>\n`;
+}
+
+/** What somebody else wrote, in its lines. */
+export function quote(text: string): Html {
+  return html`<blockquote style="margin:0 0 16px;padding:12px 16px;background:#f4f4f6;border-left:4px solid #2f4bd8;border-radius:4px;white-space:pre-line">${text}</blockquote>\n`;
+}
+
 /** What is less important. */
 export function note(text: string): Html {
   return html`<p style="margin:24px 0 0;font-size:14px;color:#5b5b66">${text}</p>\n`;
+}
+
+/** A note with a link at its end. */
+export function linkedNote(text: string, url: string, link: string): Html {
+  return html`<p style="margin:24px 0 0;padding-top:16px;border-top:1px solid #e4e4ea;font-size:14px;color:#5b5b66">${text} <a href="${url}" style="color:#5b5b66">${link}</a></p>\n`;
 }
 
 /** A link that looks like a button. */

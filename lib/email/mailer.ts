@@ -1,5 +1,6 @@
-import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2';
+import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-sdk/client-sesv2';
 import type { Capability } from '../capability.ts';
+import { clientSettings } from '../sdk.ts';
 
 /** One mail to one person, in two forms that say the same. */
 export interface Mail {
@@ -16,34 +17,39 @@ export interface Mailer {
   send(mail: Mail): Promise<{ messageId: string }>;
 }
 
+/** A mail as SES is given it. */
+export function sesInput(from: string, { to, subject, text, html, headers = {} }: Mail): SendEmailCommandInput {
+  return {
+    FromEmailAddress: from,
+    Destination: { ToAddresses: [to] },
+    Content: {
+      Simple: {
+        Subject: utf8(subject),
+        Body: { Text: utf8(text), Html: utf8(html) },
+        Headers: Object.entries(headers).map(([Name, Value]) => ({ Name, Value })),
+      },
+    },
+  };
+}
+
+function utf8(Data: string): { Data: string; Charset: string } {
+  return { Data, Charset: 'UTF-8' };
+}
+
 /** Sends through Amazon SES. SES knows no idempotency: a mail whose sending is tried again can arrive twice. */
 export class SesMailer implements Mailer {
   readonly #from: string;
   readonly #client: SESv2Client;
 
-  constructor(from: string, client = new SESv2Client({ maxAttempts: 3, requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } })) {
+  constructor(from: string, client = new SESv2Client(clientSettings)) {
     this.#from = from;
     this.#client = client;
   }
 
-  async send({ to, subject, text, html, headers = {} }: Mail): Promise<{ messageId: string }> {
-    const { MessageId = '' } = await this.#client.send(new SendEmailCommand({
-      FromEmailAddress: this.#from,
-      Destination: { ToAddresses: [to] },
-      Content: {
-        Simple: {
-          Subject: utf8(subject),
-          Body: { Text: utf8(text), Html: utf8(html) },
-          Headers: Object.entries(headers).map(([Name, Value]) => ({ Name, Value })),
-        },
-      },
-    }));
+  async send(mail: Mail): Promise<{ messageId: string }> {
+    const { MessageId = '' } = await this.#client.send(new SendEmailCommand(sesInput(this.#from, mail)));
     return { messageId: MessageId };
   }
-}
-
-function utf8(Data: string): { Data: string; Charset: string } {
-  return { Data, Charset: 'UTF-8' };
 }
 
 /** Send mail. Undefined where the operator has not said from which address: who uses it has to say what happens then. */

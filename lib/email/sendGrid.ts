@@ -1,0 +1,88 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { MailResult } from '../domain/mails/mail.ts';
+import { type MailSender, type OutgoingMail, unanswered } from './sender.ts';
+
+/** SendGrid's API. */
+export const SENDGRID = 'https://api.sendgrid.com';
+
+const TIMEOUT_MILLISECONDS = 15_000;
+
+/** The account to send through, and from whom. */
+export interface SendGridAccount {
+  readonly apiKey: string;
+  readonly from: { readonly email: string; readonly name?: string | undefined };
+}
+
+/** Sends through a customer's account of SendGrid, by its v3 API; `base` is where that is. */
+export class SendGridSender implements MailSender {
+  readonly #account: SendGridAccount;
+  readonly #base: string;
+  readonly #now: () => number;
+
+  constructor(account: SendGridAccount, base = SENDGRID, now: () => number = Date.now) {
+    this.#account = account;
+    this.#base = base;
+    this.#now = now;
+  }
+
+  async send(mail: OutgoingMail): Promise<MailResult> {
+    const answer = await post(new URL('/v3/mail/send', this.#base), this.#account.apiKey, JSON.stringify(bodyOf(mail, this.#account)));
+    return 'status' in answer ? this.#resultOf(answer) : answer;
+  }
+
+  #resultOf({ status, headers }: Answer): MailResult {
+    const reason = `SendGrid answered ${status}`;
+    if (status >= 200 && status < 300) return { outcome: 'sent', messageId: String(headers['x-message-id'] ?? '') };
+    if (status === 429) return { outcome: 'putOff', reason, retryAfterSeconds: this.#secondsUntil(headers['x-ratelimit-reset']) };
+    // 403 is also what it says of a sender that it has not verified. Either is for the customer to put in order.
+    if (status === 401 || status === 403) return { outcome: 'denied', reason };
+    return { outcome: 'failed', reason, again: status >= 500 };
+  }
+
+  /** Until a time in seconds of the epoch, as the header gives it; 0 when it gives none. */
+  #secondsUntil(reset: unknown): number {
+    const seconds = Number(reset) - this.#now() / 1000;
+    return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : 0;
+  }
+}
+
+/** The body of a request to `/v3/mail/send`. A template brings its own subject and text. */
+function bodyOf({ to, toName, subject, text: plain, html, headers = {}, mailId, sender, template }: OutgoingMail, { from }: SendGridAccount): object {
+  const name = from.name ?? sender.name;
+  return {
+    personalizations: [{ to: [{ email: to, ...(toName && { name: toName }) }], ...(template && { dynamic_template_data: template.data }) }],
+    from: { email: from.email, ...(name && { name }) },
+    ...(template ? { template_id: template.id } : { subject, content: [{ type: 'text/plain', value: plain }, { type: 'text/html', value: html }] }),
+    headers,
+    // They come back in the events that the account reports.
+    custom_args: { mailId },
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+}
+
+/** Posts once, over a connection of its own, for the reason that `SesSender` gives; no redirects. A result where there is no answer. */
+function post(url: URL, apiKey: string, body: string): Promise<Answer | MailResult> {
+  return new Promise((resolve) => {
+    const secure = url.protocol === 'https:';
+    let connected = false;
+    const request = (secure ? https : http).request(url, {
+      method: 'POST',
+      agent: false,
+      signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', accept: 'application/json', 'content-length': Buffer.byteLength(body) },
+    });
+    request.on('socket', (socket) => socket.once(secure ? 'secureConnect' : 'connect', () => (connected = true)));
+    request.on('error', (error) => resolve(unanswered(error, connected)));
+    request.on('response', (response) => {
+      // The status says it all; what the body says of it can repeat the address.
+      response.on('error', () => undefined).resume();
+      resolve({ status: response.statusCode ?? 0, headers: response.headers });
+    });
+    request.end(body);
+  });
+}

@@ -1,0 +1,123 @@
+import { environment } from '../../lib/capability.ts';
+import { secretBox } from '../../lib/crypto/secretBox.ts';
+import { type Kept, MailEntity, MailStore } from '../../lib/data/mails.ts';
+import { openTable, type Table } from '../../lib/data/table.ts';
+import type { OccurredEvent } from '../../lib/deliveries/audience.ts';
+import { MailContents } from '../../lib/deliveries/mailContents.ts';
+import type { MailMessage } from '../../lib/deliveries/mailMessage.ts';
+import { fanOutMails, ownerNotice } from '../../lib/deliveries/mails.ts';
+import { sweepMails } from '../../lib/deliveries/mailSweep.ts';
+import { sendMail } from '../../lib/deliveries/sendMail.ts';
+import type { MailRecord, MailResult } from '../../lib/domain/mails/mail.ts';
+import type { MailSender, OutgoingMail } from '../../lib/email/sender.ts';
+import { SendGridSender } from '../../lib/email/sendGrid.ts';
+import { unsubscribeLinks } from '../../lib/email/unsubscribe.ts';
+import { newId } from '../../lib/ids.ts';
+import type { QueueMessage } from '../../lib/queues.ts';
+import type { Customer } from './customer.ts';
+import type { Engine } from './engine.ts';
+import { everyItem } from './items.ts';
+import { keptMeasures } from './workers.ts';
+
+/** The parts of mailing on the real table for one customer, with the queue, the time and SES in the hands of the tests. */
+export class MailSystem {
+  /** Epoch ms. */
+  now = Date.now();
+  readonly table: Table = openTable(environment(process.env));
+  /** The messages that were sent, oldest first. */
+  readonly queue: QueueMessage[] = [];
+  /** What was handed to SES. */
+  readonly mails: OutgoingMail[] = [];
+  /** What SES says of the next mails; `sent` of those after them. Whoever throws ends the worker. */
+  readonly results: (MailResult | (() => MailResult))[] = [];
+  readonly measures = keptMeasures();
+  readonly skipped: unknown[] = [];
+  /** Where SendGrid is. */
+  sendGrid = 'http://127.0.0.1:9';
+  /** Undefined where the operator has not set a sender. */
+  ses: MailSender | undefined = {
+    send: async (mail) => {
+      const result = this.results.shift() ?? { outcome: 'sent', messageId: `ses-${this.mails.length}` };
+      this.mails.push(mail);
+      return typeof result === 'function' ? result() : result;
+    },
+  };
+  readonly timing = { schedule: [0, 60, 300, 1_800, 7_200, 21_600].map((seconds) => seconds * 1_000), marginMs: 300_000 };
+  readonly store = new MailStore(this.table);
+
+  readonly #engine: Engine;
+  readonly #tenant: string;
+  readonly #sender = { send: async (messages: readonly QueueMessage[]) => void this.queue.push(...messages.filter(({ body }) => (body as MailMessage).tenant === this.#tenant)) };
+  readonly #clock = () => this.now;
+  readonly #make = { mails: this.store, queue: this.#sender, timing: this.timing, clock: this.#clock };
+  readonly #log = { info: (_message: string, keys?: Record<string, unknown>) => void this.skipped.push(keys?.reason), warn: () => undefined, error: () => undefined };
+
+  constructor(engine: Engine, { apiKey }: Customer) {
+    this.#engine = engine;
+    this.#tenant = apiKey;
+  }
+
+  readonly notifyOwner = ownerNotice(this.#make);
+
+  /** The events that the customer's changes have emitted, oldest first. */
+  async events(): Promise<OccurredEvent[]> {
+    const tenant = this.#tenant;
+    const items = (await everyItem(this.#engine)).filter(({ PK }) => PK.startsWith(`T#${tenant}#EVENT#`));
+    const payloads = new Map(items.filter(({ _t }) => _t === 'EventPayload').map(({ PK, payload }) => [PK, JSON.parse(payload)]));
+    return items.filter(({ _t }) => _t === 'Event').sort((a, b) => a.createdAt - b.createdAt)
+      .map(({ PK, eventId, event, organizationId, documentId, createdAt }) => ({ tenant, eventId, event, organizationId, documentId, createdAt, payload: payloads.get(PK) }));
+  }
+
+  /** Makes the mails of all events, in one batch. */
+  async fanOut(): Promise<void> {
+    const consume = fanOutMails({ ...this.#make, table: this.table })();
+    for (const event of await this.events()) await consume(event);
+  }
+
+  /** Works on one message. */
+  async work(message: MailMessage): Promise<void> {
+    const env = environment(process.env);
+    const { table, timing, now } = this;
+    const contents = new MailContents({
+      table, box: secretBox.open(env), links: unsubscribeLinks.open(env), ses: this.ses, sendGrid: (account) => new SendGridSender(account, this.sendGrid, this.#clock), clock: this.#clock,
+    });
+    const deps = { mails: this.store, contents, queue: this.#sender, timing, notifyOwner: this.notifyOwner };
+    await sendMail({ deps, message, clock: this.#clock, newId: (prefix) => newId(prefix, now), log: this.#log, measures: this.measures, random: () => 0.5 });
+  }
+
+  /** Works on all messages that are in the queue, each once, and on those that they bring about without a delay. */
+  async workOff(): Promise<void> {
+    for (let message = this.queue.shift(); message; message = this.queue.shift()) {
+      if (message.delaySeconds === 0) await this.work(message.body as MailMessage);
+    }
+  }
+
+  /** Makes the mails of all events and sends them. */
+  async deliver(): Promise<void> {
+    await this.fanOut();
+    await this.workOff();
+  }
+
+  /** One run of the sweeper. */
+  async sweep(): Promise<void> {
+    await sweepMails({ mails: this.store, queue: this.#sender, timing: this.timing })({ clock: this.#clock, deadline: this.now + 60_000, log: this.#log, measures: this.measures });
+  }
+
+  /** The mails as they are stored, those about events by their user. */
+  async stored(): Promise<(Kept & { about: any })[]> {
+    const tenant = this.#tenant;
+    const keys = (await everyItem(this.#engine)).filter(({ PK, _t }) => _t === MailEntity.type && PK.startsWith(`T#${tenant}#`));
+    const found = await Promise.all(keys.map(({ mailId }) => this.store.get({ tenant, mailId })));
+    return (found as (Kept & { about: any })[]).sort((a, b) => (String(a.about.userId) < String(b.about.userId) ? -1 : 1));
+  }
+
+  /** The states of the mails, by user. */
+  async states(): Promise<Record<string, MailRecord['status']>> {
+    return Object.fromEntries((await this.stored()).map(({ about, status }) => [about.userId ?? about.kind, status]));
+  }
+
+  /** Who was mailed through SES so far. */
+  get mailed(): string[] {
+    return this.mails.map(({ to }) => to);
+  }
+}
