@@ -113,11 +113,27 @@ export function emit(tenant: string, event: NewEvent, now: number): WriteOp[] {
 export function recordEvent(tenant: string, { payload, cause, channels, ...event }: NewEvent, now: number, { fannedOut = false, eventId: chosen }: { fannedOut?: boolean; eventId?: string | undefined } = {}): { event: z.output<typeof Schema>; ops: WriteOp[] } {
   const text = JSON.stringify(payload);
   if (isLongerThan(text, LARGEST_PAYLOAD_BYTES)) throw new ApiError('INVALID_ARGUMENT', `The payload of ${event.event} is larger than ${LARGEST_PAYLOAD_BYTES} bytes`);
-  const digest = createHash('sha256').update(JSON.stringify([tenant, cause.type, cause.id, cause.revision, event.event])).digest();
-  const eventId = chosen ?? `msg_${digest.toString('base64url').replace(/[-_]/g, '0').slice(0, 27)}`;
+  const digest = digestOf([tenant, cause.type, cause.id, cause.revision, event.event]);
+  const eventId = chosen ?? idOf(digest);
   const shard = (digest.at(-1) ?? 0) % eventShards;
   const stored = { eventId, ...event, channels: channels && [...channels], createdAt: now, shard, ...(fannedOut && { fannedOutAt: now }) };
   return { event: stored, ops: [insert(EventEntity, { tenant, ...stored }), insert(EventPayloadEntity, { tenant, eventId, payload: text, createdAt: now })] };
+}
+
+function digestOf(of: readonly (string | number)[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(of)).digest();
+}
+
+function idOf(digest: Buffer): string {
+  return `msg_${digest.toString('base64url').replace(/[-_]/g, '0').slice(0, 27)}`;
+}
+
+/** What can be the id of a message as it is: it goes into a header and into signatures. Ours begin with `msg_`. */
+const MESSAGE_ID = /^(?!msg_)[\w-]{1,64}$/;
+
+/** The id of the message of an event that its publisher has an id for, whatever the event says: that id, or one that follows from it. */
+export function publishedId(tenant: string, id: string): string {
+  return MESSAGE_ID.test(id) ? id : idOf(digestOf([tenant, 'Published', id]));
 }
 
 /** The event of an item as the stream brings it; undefined when its time is over, or when deliveries were made of it as it was written. */

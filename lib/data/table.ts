@@ -9,6 +9,7 @@ import type { Environment, IndexName } from '../capability.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
 import { settle } from './settle.ts';
+import { clientSettings } from '../sdk.ts';
 
 /** One conditional write. Built by `insert`, `replace`, `upsert` and `remove`; executed by `Table.write`. */
 export type WriteOp =
@@ -341,7 +342,7 @@ export function openTable(env: Environment): Table {
   const name = env.TABLE_NAME;
   let table = opened.get(name);
   if (!table) {
-    const client = new DynamoDBClient({ maxAttempts: 3, requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } });
+    const client = new DynamoDBClient(clientSettings);
     table = new Table(DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }), name);
     opened.set(name, table);
   }

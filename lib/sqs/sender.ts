@@ -65,7 +65,7 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   const MessageBody = toText(body);
   const bytes = Buffer.byteLength(MessageBody);
   if (bytes > BATCH_BYTES) throw new RangeError(`A message has ${bytes} bytes; SQS takes ${BATCH_BYTES}`);
-  // The local queues accept a longer one, AWS does not.
+  // Before anything is sent, and by name: SQS would refuse the one entry and take the others.
   if (delaySeconds !== undefined && !(Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= LONGEST_DELAY_SECONDS)) {
     throw new RangeError(`A message is delayed by ${delaySeconds} s; SQS knows whole seconds from 0 to ${LONGEST_DELAY_SECONDS}`);
   }

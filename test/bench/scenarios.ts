@@ -81,6 +81,14 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/activities/add', what: 'a hundred', data: () => ({ ...loose, activities: Array.from({ length: CROWD }, () => anActivity) }) },
   { path: '/v2/activities/update', what: 'one', data: (n) => ({ ...busy, activities: [{ id: 'one-of-many-7', displayMessageTemplate: `Changed ${n}` }] }) },
   { path: '/v2/activities/delete', what: 'one by id', data: (n) => ({ ...busy, activityIds: [`one-of-many-${n}`] }) },
+  { path: '/v2/commentannotations/get', what: 'by id', data: () => ({ ...inAcme, annotationIds: ['talk'] }) },
+  { path: '/v2/commentannotations/get', what: 'a page', data: () => ({ ...inAcme, pageSize: 100 }) },
+  { path: '/v2/commentannotations/get', what: 'a hundred', data: () => ({ ...crowd, documentId: 'one-of-many-0', pageSize: CROWD }) },
+  { path: '/v2/commentannotations/count/get', what: 'of a document', data: () => ({ ...crowd, documentIds: ['one-of-many-0'], userId: 'ada' }) },
+  { path: '/v2/commentannotations/add', what: 'one', data: (n) => ({ ...inBusy, commentAnnotations: [{ annotationId: `one-${n}`, commentData: [{ commentText: 'A comment', from: ada }] }] }) },
+  { path: '/v2/commentannotations/add', what: 'one that others are told of', data: (n) => ({ ...inBusy, commentAnnotations: [{ annotationId: `told-${n}`, commentData: [{ commentText: 'A comment', from: ada, triggerNotification: true }] }] }) },
+  { path: '/v2/commentannotations/update', what: 'one', data: (n) => ({ ...inBusy, annotationIds: ['talk'], updatedData: { status: n === 0 ? 'RESOLVED' : 'OPEN' } }) },
+  { path: '/v2/commentannotations/delete', what: 'one', data: (n) => ({ ...inBusy, annotationIds: [`one-${n}`] }) },
   { path: '/v2/commentannotations/comments/get', what: 'by id', data: () => ({ ...talkRead, commentIds: [1] }) },
   { path: '/v2/commentannotations/comments/get', what: 'a page', data: () => talkRead },
   { path: '/v2/commentannotations/comments/get', what: 'a page with a reaction', data: () => ({ ...talkRead, annotationId: 'reacted' }) },
@@ -180,6 +188,8 @@ export async function prepare(): Promise<Subject> {
     await add('/v2/commentannotations/add', { ...nda, commentAnnotations: ['talk', 'reacted'].map((annotationId) => ({ annotationId, commentData: fourComments })) });
     await add('/v2/reactions/add', { ...nda, reactions: [{ annotationId: 'shared', icon: '👍', from: ada, commentAnnotationId: 'reacted', commentId: 1 }] });
   }
+  const twoComments = Array.from({ length: 2 }, () => ({ commentText: 'A comment', from: ada }));
+  await add('/v2/commentannotations/add', { ...crowd, documentId: 'one-of-many-0', commentAnnotations: all.map((annotationId) => ({ annotationId, commentData: twoComments })) });
   await add('/v2/notifications/add', { ...inAcme, ...notification, notificationId: 'read' });
   await add('/v2/notifications/add', { ...inBusy, ...notification, notificationId: 'changed' });
   for (const n of [0, 1]) await add('/v2/notifications/add', { ...inBusy, ...notification, notificationId: `located-${n}`, location: { id: `location-${n}` } });

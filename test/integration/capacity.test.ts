@@ -37,6 +37,7 @@ const readsInOrganizations: Costs = {
 };
 
 const writesOfOneThing: Costs = {
+  '/v2/commentannotations/update one': [5, 5, 4, 1],
   '/v2/organizations/add one': [2, 2, 1, 1],
   '/v2/organizations/documents/add one': [4, 3, 3, 1],
   '/v2/organizations/documents/access/update one': [3, 3, 2, 1],
@@ -74,6 +75,10 @@ const writesOfSeveralThings: Costs = {
   '/v2/activities/update one': [6, 4, 5, 4],
   '/v2/activities/delete one by id': [5, 4, 4, 5],
   '/v2/recordings/add one': [4, 4, 3, 12],
+  // The head, the id, the comment and the edge.
+  '/v2/commentannotations/add one': [4, 4, 3, 8],
+  '/v2/commentannotations/add one that others are told of': [4, 4, 3, 16],
+  '/v2/commentannotations/delete one': [6, 6, 5, 8],
   // The head, the comment and its edges; the two items of an event are indexed twice.
   '/v2/commentannotations/comments/add one': [5, 5, 4, 6],
   '/v2/commentannotations/comments/add one that others are told of': [5, 5, 4, 14],
@@ -113,6 +118,10 @@ const writesOfSeveralThings: Costs = {
 
 /** Reads of more than the limits of their kind. */
 const dearReads: Costs = {
+  '/v2/commentannotations/get by id': [5, 3, 5, 0],
+  '/v2/commentannotations/get a page': [3, 3, 3, 0],
+  '/v2/commentannotations/get a hundred': [3, 3, 32, 0],
+  '/v2/commentannotations/count/get of a document': [4, 4, 33, 0],
   '/v2/notifications/get by id': [5, 4, 5, 0],
   '/v2/notifications/get a page of a document': [3, 3, 3, 0],
   '/v2/notifications/get a page of a user': [8, 5, 8, 0],

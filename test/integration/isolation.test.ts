@@ -66,6 +66,11 @@ const cases: Record<string, () => object[]> = {
   '/v2/activities/delete': () => [{ organizationId: 'acme', activityIds: ['activity'] }, document, { organizationId: 'acme', targetEntityId: 'target' }],
   '/v2/activities/get': () => [{ organizationId: 'acme' }, document, { organizationId: 'acme', activityIds: ['activity'] }, { organizationId: 'acme', targetEntityId: 'target' }, { organizationId: 'acme', pageToken: activityToken }],
   '/v2/activities/update': () => [{ organizationId: 'acme', activities: [{ id: 'activity', actionIcon: 'theirs' }] }],
+  '/v2/commentannotations/add': () => [{ ...document, createDocument: true, commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'theirs', from: { userId: 'user' } }] }] }],
+  '/v2/commentannotations/count/get': () => [{ organizationId: 'acme', documentIds: ['document'], userId: 'user' }],
+  '/v2/commentannotations/delete': () => [{ ...document, annotationIds: ['thread'] }, { ...document, userIds: ['user'] }],
+  '/v2/commentannotations/get': () => [document, { organizationId: 'acme' }, { ...document, annotationIds: ['thread'] }, { organizationId: 'acme', annotationIds: ['thread'] }],
+  '/v2/commentannotations/update': () => [{ ...document, annotationIds: ['thread'], updatedData: { status: 'RESOLVED' } }],
   '/v2/commentannotations/comments/add': () => [{ ...thread, commentData: [{ commentText: 'theirs', from: { userId: 'user' } }] }],
   '/v2/commentannotations/comments/delete': () => [thread, { ...thread, commentIds: [1] }],
   '/v2/commentannotations/comments/get': () => [thread, { ...thread, commentIds: [1] }],
@@ -153,6 +158,7 @@ test('after all that, everything of the first tenant is as it was', async () => 
   expect(await first.ok('/v2/workspace/activityconfig/get', {})).toMatchObject({ activityServiceConfig: { isEnabled: true, enabledTime: 1, immutable: false, triggers: { comment: { updated: true } } } });
   expect((await first.ok('/v2/activities/get', { organizationId: 'acme', order: 'asc' })).map(({ id, entityData, actionIcon }: any) => [id, entityData, actionIcon])).toEqual([['activity', MARK, undefined], ['another', MARK, undefined]]);
   expect((await first.ok('/v2/recordings/get', { organizationId: 'acme' })).map(({ annotationId, displayName }: any) => [annotationId, displayName])).toEqual([['recording', MARK], ['another', MARK]]);
+  expect(await first.ok('/v2/commentannotations/get', document)).toMatchObject([{ annotationId: 'thread', status: { id: 'OPEN' }, comments: [{ commentText: MARK }] }]);
   expect(await first.ok('/v2/commentannotations/comments/get', thread)).toMatchObject([{ commentText: MARK, reactionAnnotations: [{ fromUsers: [{ from: { userId: 'user' } }] }] }]);
   expect(await first.ok('/v2/notifications/get', { organizationId: 'acme' })).toMatchObject([{ id: 'notification', displayBodyMessage: MARK }]);
   expect((await first.ok('/v2/notifications/config/get', { organizationId: 'acme', userId: 'user', getOrganizationConfig: true }))[0].config.inbox).toBe('MINE');

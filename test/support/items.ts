@@ -1,4 +1,4 @@
-import { type AttributeValue, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, DeleteItemCommand, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { type Engine, TABLE_NAME } from './engine.ts';
 
@@ -18,4 +18,10 @@ export async function everyItem(engine: Engine): Promise<Record<string, any>[]> 
     from = LastEvaluatedKey;
   } while (from);
   return items;
+}
+
+/** Removes every item of the table. */
+export async function clearTable(engine: Engine): Promise<void> {
+  const items = await everyItem(engine);
+  await Promise.all(items.map(({ PK, SK }) => engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: PK }, SK: { S: SK } } }))));
 }

@@ -2,15 +2,12 @@ import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { writeThreads } from '../../../lib/data/content/threadWriter.ts';
 import { selectors, someSelector } from '../../../lib/domain/content/threadFilters.ts';
-import { ThreadChange } from '../../../lib/domain/content/threads.ts';
+import { ThreadChange, UserReplacements } from '../../../lib/domain/content/threads.ts';
 import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
-import { Id, list, optional } from '../../../lib/schema.ts';
-
-/** How many users one call puts in the place of others: each can be in all comments. */
-const MOST_REPLACEMENTS = 10;
+import { Id, optional } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/update',
@@ -22,11 +19,13 @@ export const endpoint = defineEndpoint({
     documentId: Id,
     ...selectors,
     updatedData: optional(ThreadChange),
-    updateUsers: optional(list(z.object({ oldUser: ContentUser, newUser: ContentUser }), MOST_REPLACEMENTS)),
+    updateUsers: optional(UserReplacements),
     actionUser: optional(ContentUser),
     triggerNotification: optional(z.boolean()),
     triggerActivities: optional(z.boolean()),
-  }).check(someSelector, z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, { path: ['updatedData'], error: 'must be given, or updateUsers' })),
+  }).check(someSelector, z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, {
+    path: ['updatedData'], error: 'must be given, or updateUsers',
+  })),
   output: z.object({ data: z.record(z.string(), ItemOutcome) }),
   message: 'Comment annotation(s) updated successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],

@@ -5,6 +5,7 @@ import { changeComment, type Comment, type CommentChange, MOST_COMMENTS, type Ne
 import { type Thread, withComments, withoutComments } from '../../domain/content/threads.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { inSlices } from '../../inSlices.ts';
+import type { ItemOutcome } from '../../results.ts';
 import { readActivityConfig } from '../activityConfig.ts';
 import type { Stored } from '../entity.ts';
 import { settle } from '../settle.ts';
@@ -14,16 +15,14 @@ import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } fr
 import type { ContentPlace } from './places.ts';
 import { reactionRemovalOps, readReactionsOn } from './reactions.ts';
 import { findRecords } from './recordIds.ts';
-import { beginRemoval, commentRemovalOps, endRemoval, removeThreads, type UnfinishedRemoval } from './removal.ts';
+import { beginRemoval, commentRemovalOps, endRemoval, type RemovableThread, removeThreads, type UnfinishedRemoval } from './removal.ts';
 import { edgeOps } from './threadEdges.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, unknownThread } from './threads.ts';
 import { usersWithAccess } from './viewers.ts';
 
 /** What became of one comment of a call. */
-export interface CommentResult {
+export interface CommentResult extends ItemOutcome {
   readonly commentId: number;
-  readonly success: boolean;
-  readonly message: string;
 }
 
 /** Comments on their way into a thread. */
@@ -35,7 +34,15 @@ interface Sending {
   readonly now: number;
 }
 
-/** A thread that involves nobody whom its comments do not. */
+/** A change or removal of comments of a thread. */
+interface Doing {
+  readonly found: ContentPlace;
+  readonly key: ThreadKey;
+  readonly acting: Acting;
+  readonly logged: Logged;
+}
+
+/** A thread that involves nobody but those whom its comments do. */
 const NO_ASSIGNEE = { first: { commentId: -1, createdAt: 0 } };
 
 /** How many comments are read to be changed or removed at a time: one can be 256 KB. */
@@ -46,14 +53,14 @@ const LISTED = 200;
 export class CommentWriter extends ThreadReader {
   /**
    * Adds comments to a thread, all or none, and gives their ids. NOT_FOUND when there is no such thread, ALREADY_EXISTS for an id that is
-   * taken, FAILED_PRECONDITION when the thread takes no more; with `verify` PERMISSION_DENIED when an author has no access to the document.
+   * taken, FAILED_PRECONDITION when the thread takes no more, INVALID_ARGUMENT when they are too much for one transaction; with `verify`
+   * PERMISSION_DENIED when an author has no access to the document.
    */
   async add(found: ContentPlace, annotationId: string, sent: readonly NewComment[], { verify, now }: { verify: boolean; now: number }): Promise<number[]> {
-    const { place } = found;
     const authors = distinct(sent.map(({ from }) => from.userId));
     const [key, logged, allowed] = await Promise.all([
       this.#require(found, annotationId),
-      loggedVerbs(this.table, place.tenant, sent.some(({ triggerActivities }) => triggerActivities)),
+      loggedVerbs(this.table, found.place.tenant, sent.some(({ triggerActivities }) => triggerActivities)),
       verify ? usersWithAccess(this.table, found, authors, { now }) : new Set(authors),
     ]);
     if (!authors.every((userId) => allowed.has(userId))) throw new ApiError('PERMISSION_DENIED', 'User does not have access to document');
@@ -77,7 +84,7 @@ export class CommentWriter extends ThreadReader {
     return (await this.table.write([replace(ThreadEntity, { ...place, ...thread, lastCommentId }, thread._r)])) === 'done' ? { comments, edges } : 'conflict';
   }
 
-  /** Adds comments whose ids nobody else gets, their edges first: one to a comment that is not there is no matter. */
+  /** Adds comments whose ids nobody else is given, their edges first: one to a comment that is not there is no matter. */
   async #addReserved(sending: Sending, comments: readonly Comment[], edges: readonly WriteOp[]): Promise<void> {
     const { found: { place }, key } = sending;
     await this.table.writeSurely(edges);
@@ -87,7 +94,7 @@ export class CommentWriter extends ThreadReader {
         return (await this.table.write(additionOps(sending, thread, comments))) === 'done' ? 'done' : this.#whyNot(sending);
       });
     } catch (error) {
-      // Somebody else took an id that the caller chose, or removed the thread: the edges are those of what is there.
+      // Somebody else took an id that the caller chose, or removed the thread: the edges become those of what is there.
       const [thread, there] = await this.#read(sending.found, key, comments.map(({ commentId }) => commentId));
       const placed = (comment: Comment | undefined) => (thread && comment ? { thread, comment } : undefined);
       await this.table.writeSurely(comments.flatMap((comment, index) => edgeOps(place, { thread: NO_ASSIGNEE, comment }, placed(there[index]))));
@@ -112,13 +119,11 @@ export class CommentWriter extends ThreadReader {
 
   /** Changes comments of a thread, or all of them. NOT_FOUND when there is no such thread; a comment that there is not fails alone. Ids are distinct. */
   async update(found: ContentPlace, annotationId: string, commentIds: readonly number[] | undefined, change: CommentChange, acting: Acting): Promise<CommentResult[]> {
-    const key = await this.#require(found, annotationId);
-    const logged = await loggedVerbs(this.table, found.place.tenant, acting.log);
-    return inSlices(commentIds ?? (await this.#everyId(found, key)), AT_A_TIME, (ids) => settle(() => this.#change(found, key, ids, change, acting, logged)));
+    const doing = await this.#begin(found, annotationId, acting);
+    return inSlices(commentIds ?? (await this.#everyId(doing)), AT_A_TIME, (ids) => settle(() => this.#change(doing, ids, change)));
   }
 
-  async #change(found: ContentPlace, key: ThreadKey, ids: readonly number[], change: CommentChange, acting: Acting, logged: Logged): Promise<CommentResult[] | 'conflict'> {
-    const { place } = found;
+  async #change({ found, key, acting, logged }: Doing, ids: readonly number[], change: CommentChange): Promise<CommentResult[] | 'conflict'> {
     const { now, notify, log } = acting;
     const [thread, comments] = await this.#read(found, key, ids);
     const changed: ChangedComment[] = [];
@@ -127,14 +132,15 @@ export class CommentWriter extends ThreadReader {
       if (!thread || !before) return unknownComment(commentId);
       const after = changeComment(before, change, now);
       if ('refused' in after) return { commentId, success: false, message: after.refused };
-      const happening: Happening = { verb: 'updated', actor: acting.actor ?? before.from, thread, revision: before._r + 1, comment: after, from: before.commentText, to: after.commentText, notify, log };
+      const actor = acting.actor ?? before.from;
+      const happening: Happening = { verb: 'updated', actor, thread, revision: before._r + 1, comment: after, from: before.commentText, to: after.commentText, notify, log };
       const one = { before, after, told: saysOther(before, after) ? happeningOps(found, [happening], logged, now) : [] };
-      if (changeOps(place, thread, one).length > BESIDE_HEAD) return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
+      if (changeOps(found.place, thread, one).length > BESIDE_HEAD) return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
       changed.push(one);
       return { commentId, success: true, message: 'Comment updated.' };
     });
     if (!thread) return results;
-    const outcome = await writeChanges(this.table, place, thread, changed, now);
+    const outcome = await writeChanges(this.table, found.place, thread, changed, now);
     if (outcome === 'conflict') return outcome;
     return 'refused' in outcome ? results.map(({ commentId }) => ({ commentId, success: false, message: outcome.refused })) : results;
   }
@@ -144,62 +150,60 @@ export class CommentWriter extends ThreadReader {
    * NOT_FOUND when there is no such thread; a comment that there is not fails alone. Ids are distinct.
    */
   async remove(found: ContentPlace, annotationId: string, commentIds: readonly number[] | undefined, acting: Acting): Promise<CommentResult[]> {
-    const key = await this.#require(found, annotationId);
-    const logged = await loggedVerbs(this.table, found.place.tenant, acting.log);
-    if (commentIds === undefined) {
-      return settle(async () => {
-        const [[thread], every] = await Promise.all([this.#read(found, key, []), this.#everyId(found, key)]);
-        if (!thread) throw unknownThread();
-        return (await this.#removeThread(found, thread, acting, logged)) === 'conflict' ? 'conflict' : every.map(removed);
+    const doing = await this.#begin(found, annotationId, acting);
+    if (commentIds) {
+      return inSlices(commentIds, AT_A_TIME, (ids) => {
+        const gone = new Set<number>();
+        return settle(() => this.#remove(doing, ids, gone));
       });
     }
-    return inSlices(commentIds, AT_A_TIME, (ids) => {
-      const gone = new Set<number>();
-      return settle(() => this.#remove(found, key, ids, gone, acting, logged));
+    return settle(async () => {
+      const [[thread], every] = await Promise.all([this.#read(found, doing.key, []), this.#everyId(doing)]);
+      if (!thread) throw unknownThread();
+      return (await this.#removeThread(doing, thread)) === 'conflict' ? 'conflict' : every.map(removed);
     });
   }
 
   /** One try to remove some comments; `gone` are those that an earlier one removed. */
-  async #remove(found: ContentPlace, key: ThreadKey, ids: readonly number[], gone: Set<number>, acting: Acting, logged: Logged): Promise<CommentResult[] | 'conflict'> {
-    const [thread, comments] = await this.#read(found, key, ids);
-    const there = comments.filter((comment) => comment !== undefined);
+  async #remove(doing: Doing, ids: readonly number[], gone: Set<number>): Promise<CommentResult[] | 'conflict'> {
+    const [thread, comments] = await this.#read(doing.found, doing.key, ids);
+    const there = thread ? comments.filter((comment) => comment !== undefined) : [];
     const results = ids.map((commentId, index) => ((thread && comments[index]) || gone.has(commentId) ? removed(commentId) : unknownComment(commentId)));
     if (!thread || there.length === 0) return results;
-    const remove = there.length === thread.commentCount ? this.#removeThread(found, thread, acting, logged) : this.#removeSome(found, thread, there, gone, acting, logged);
-    return (await remove) === 'conflict' ? 'conflict' : results;
+    const outcome = await (there.length === thread.commentCount ? this.#removeThread(doing, thread) : this.#removeSome(doing, thread, there, gone));
+    return outcome === 'conflict' ? 'conflict' : results;
   }
 
-  async #removeThread(found: ContentPlace, thread: Stored<Thread>, acting: Acting, logged: Logged): Promise<'done' | 'conflict'> {
-    const [outcome] = await removeThreads(this.table, found.place, [thread], acting.now, (removable) => happeningOps(found, [threadRemoved(removable, acting)], logged, acting.now));
+  async #removeThread({ found, acting, logged }: Doing, thread: Stored<Thread>): Promise<'done' | 'conflict'> {
+    const told = (removable: RemovableThread) => happeningOps(found, [threadRemoved(removable, acting)], logged, acting.now);
+    const [outcome] = await removeThreads(this.table, found.place, [thread], acting.now, told);
     return outcome === 'busy' ? 'conflict' : 'done';
   }
 
   /** Removes comments of a thread that has others, in as few transactions as hold them. */
-  async #removeSome(found: ContentPlace, thread: Stored<Thread>, comments: readonly Stored<Comment>[], gone: Set<number>, acting: Acting, logged: Logged): Promise<'done' | 'conflict'> {
-    const { place } = found;
-    const { now, notify, log } = acting;
+  async #removeSome(doing: Doing, thread: Stored<Thread>, comments: readonly Stored<Comment>[], gone: Set<number>): Promise<'done' | 'conflict'> {
+    const { found: { place }, acting: { now } } = doing;
     const units = comments.map((comment) => {
-      const happening: Happening = { verb: 'deleted', actor: acting.actor ?? comment.from, thread, revision: comment._r, comment, notify, log };
-      const told = happeningOps(found, [happening], logged, now);
+      const told = removalTold(doing, thread, comment);
       return { comment, told, ops: [...commentRemovalOps(place, thread, comment), ...told] };
     });
     let head = thread;
     // Besides, there may be a job, and the assignee goes with the first comment and comes with the one that is first then.
     for (const group of inTransactions(units, { operations: BESIDE_HEAD - 3 })) {
-      const went = group.map(({ comment }) => comment);
-      const left = await this.#ends(found, head, went);
-      const next = withoutComments(head, went, left, now);
       const current = head;
+      const went = group.map(({ comment }) => comment);
+      const left = await this.#ends(doing.found, current, went);
+      const next = withoutComments(current, went, left, now);
       const ops = [
-        replace(ThreadEntity, { ...place, ...next }, head._r),
-        ...(left.first ? edgeOps(place, { thread: head, comment: left.first }, { thread: next, comment: left.first }) : []),
+        replace(ThreadEntity, { ...place, ...next }, current._r),
+        ...(left.first ? edgeOps(place, { thread: current, comment: left.first }, { thread: next, comment: left.first }) : []),
         ...group.flatMap(({ comment, told }) => [...commentRemovalOps(place, current, comment), ...told]),
       ];
-      const { ops: reactionOps, unfinished } = await this.#reactionsOf(found, went, BESIDE_HEAD + 1 - ops.length, now);
+      const { ops: reactionOps, unfinished } = await this.#reactionsOf(doing.found, went, BESIDE_HEAD + 1 - ops.length, now);
       if ((await this.table.write([...ops, ...reactionOps])) !== 'done') return 'conflict';
       for (const { commentId } of went) gone.add(commentId);
       if (unfinished) await endRemoval(this.table, place.tenant, unfinished);
-      head = { ...next, _r: head._r + 1 };
+      head = { ...next, _r: current._r + 1 };
     }
     return 'done';
   }
@@ -217,7 +221,9 @@ export class CommentWriter extends ThreadReader {
   }
 
   /** The operations that remove the reactions on comments, where there is room for them; else one that begins to, and what is left to do. */
-  async #reactionsOf({ place, document: { documentId } }: ContentPlace, comments: readonly Comment[], room: number, now: number): Promise<{ ops: WriteOp[]; unfinished?: UnfinishedRemoval }> {
+  async #reactionsOf(
+    { place, document: { documentId } }: ContentPlace, comments: readonly Comment[], room: number, now: number,
+  ): Promise<{ ops: WriteOp[]; unfinished?: UnfinishedRemoval }> {
     const references = comments.flatMap(({ reactions = [] }) => reactions);
     if (references.length === 0) return { ops: [] };
     const reactions = await readReactionsOn(this.table, place, references);
@@ -227,7 +233,12 @@ export class CommentWriter extends ThreadReader {
     return { ops: [op], unfinished };
   }
 
-  async #everyId({ place }: ContentPlace, key: ThreadKey): Promise<number[]> {
+  async #begin(found: ContentPlace, annotationId: string, acting: Acting): Promise<Doing> {
+    const [key, logged] = await Promise.all([this.#require(found, annotationId), loggedVerbs(this.table, found.place.tenant, acting.log)]);
+    return { found, key, acting, logged };
+  }
+
+  async #everyId({ found: { place }, key }: Doing): Promise<number[]> {
     const ids: number[] = [];
     let after: string | undefined;
     do {
@@ -267,6 +278,11 @@ function additionOps({ found, sent, logged, now }: Sending, thread: Stored<Threa
   ];
 }
 
+/** What tells of the removal of a comment. */
+function removalTold({ found, acting: { actor, notify, log, now }, logged }: Doing, thread: Thread, comment: Stored<Comment>): WriteOp[] {
+  return happeningOps(found, [{ verb: 'deleted', actor: actor ?? comment.from, thread, revision: comment._r, comment, notify, log }], logged, now);
+}
+
 /** Whether one transaction holds these operations. */
 function fits(ops: readonly WriteOp[]): boolean {
   return inTransactions(ops.map((op) => ({ ops: [op] })), { operations: BESIDE_HEAD + 1 }).length === 1;
@@ -281,7 +297,8 @@ function removed(commentId: number): CommentResult {
 }
 
 function tooMuch(): ApiError {
-  return invalid({ path: ['commentData'], code: 'too_big', message: 'commentData is too much to be added at once: send fewer comments, or fewer that trigger notifications and activities' });
+  const message = 'commentData is too much to be added at once: send fewer comments, or fewer that trigger notifications and activities';
+  return invalid({ path: ['commentData'], code: 'too_big', message });
 }
 
 /** Add, change and remove comments of threads. */

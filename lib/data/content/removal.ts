@@ -4,6 +4,7 @@ import { ReactionReference } from '../../domain/content/reactions.ts';
 import type { Thread } from '../../domain/content/threads.ts';
 import { newId } from '../../ids.ts';
 import { inParallel } from '../../inParallel.ts';
+import { inSlices } from '../../inSlices.ts';
 import type { Stored } from '../entity.ts';
 import { beginJob, endJob } from '../jobs.ts';
 import { settle } from '../settle.ts';
@@ -17,8 +18,11 @@ import { CommentEntity, headsOf, ThreadEntity, ThreadReader } from './threads.ts
 
 /** How long whoever began a removal has to end it, before the job worker does. */
 const TIME_TO_END = 5 * 60 * 1000;
-/** How many of a thread's comments are removed together with it, in one transaction; all or none. */
+/** How many of a thread's comments, and how much of them, are removed together with it, in one transaction; all or none. */
 const TOGETHER = 20;
+const TOGETHER_BYTES = 300_000;
+/** How many threads are removed at a time: so many are in memory, with these comments. */
+const THREADS_AT_A_TIME = 50;
 /** What DynamoDB takes in one transaction. */
 const MOST_OPERATIONS = 100;
 /** How many comments the rest of a removal takes at a time. */
@@ -117,18 +121,20 @@ export type ThreadRemoval = 'removed' | 'absent' | 'busy';
 export async function removeThreads(
   table: Table, place: DocumentPlace, threads: readonly Stored<Thread>[], now: number, told: (removed: RemovableThread) => readonly WriteOp[] = () => [],
 ): Promise<ThreadRemoval[]> {
-  const heads = headsOf(table, place);
-  const results = await writeEach<Stored<Thread>, Whole | undefined, { outcome: ThreadRemoval; unfinished?: UnfinishedRemoval }>({
-    table,
-    items: threads,
-    read: async (items) => readWhole(table, place, await heads(items)),
-    decide: (_thread, whole) => (whole ? removal(place, whole, told(whole), now) : { result: { outcome: 'absent' }, ops: [] }),
-    conflicted: () => ({ outcome: 'busy' }),
+  return inSlices(threads, THREADS_AT_A_TIME, async (some) => {
+    const heads = headsOf(table, place);
+    const results = await writeEach<Stored<Thread>, Whole | undefined, Removed>({
+      table,
+      items: some,
+      read: async (items) => readWhole(table, place, await heads(items)),
+      decide: (_thread, whole) => (whole ? removal(place, whole, told(whole), now) : { result: { outcome: 'absent' }, ops: [] }),
+      conflicted: () => ({ outcome: 'busy' }),
+    });
+    await inParallel(results, PARALLEL, async ({ unfinished }) => {
+      if (unfinished) await endRemoval(table, place.tenant, unfinished);
+    });
+    return results.map(({ outcome }) => outcome);
   });
-  await inParallel(results, PARALLEL, async ({ unfinished }) => {
-    if (unfinished) await endRemoval(table, place.tenant, unfinished);
-  });
-  return results.map(({ outcome }) => outcome);
 }
 
 /** A thread, its first comments, and what else goes with them. */
@@ -143,7 +149,7 @@ async function readWhole(table: Table, place: DocumentPlace, threads: readonly (
   const wholes: (Whole | undefined)[] = threads.map(() => undefined);
   await inParallel([...threads.entries()], PARALLEL, async ([index, thread]) => {
     if (!thread) return;
-    const { values: comments, next } = await reader.comments(place, thread, { limit: TOGETHER });
+    const { values: comments, next } = await reader.comments(place, thread, { limit: TOGETHER, bytes: TOGETHER_BYTES });
     const references = comments.flatMap((comment) => comment.reactions ?? []);
     const complete = next === undefined && references.length <= TOGETHER;
     const reactions = complete ? await readReactionsOn(table, place, references) : [];
@@ -152,11 +158,19 @@ async function readWhole(table: Table, place: DocumentPlace, threads: readonly (
   return wholes;
 }
 
-function removal(place: DocumentPlace, { thread, comments, complete, reactionOps }: Whole, told: readonly WriteOp[], now: number): Decision<{ outcome: 'removed'; unfinished?: UnfinishedRemoval }> {
+/** What became of the removal of a thread, and what is left to do. */
+interface Removed {
+  readonly outcome: ThreadRemoval;
+  readonly unfinished?: UnfinishedRemoval;
+}
+
+function removal(place: DocumentPlace, { thread, comments, complete, reactionOps }: Whole, told: readonly WriteOp[], now: number): Decision<Removed> {
   const { annotationId, createdAt, first, assignedTo, documentId } = thread;
+  const name = unnameRecord(place, { kind: 'thread', id: annotationId, within: documentId });
   const head = [remove(ThreadEntity, { ...place, ...thread }, thread._r), ...told];
-  const rest = [unnameRecord(place, { kind: 'thread', id: annotationId, within: documentId }), ...comments.flatMap((comment) => commentRemovalOps(place, thread, comment)), ...reactionOps];
+  const rest = [name, ...comments.flatMap((comment) => commentRemovalOps(place, thread, comment)), ...reactionOps];
   if (complete && head.length + rest.length <= MOST_OPERATIONS) return { result: { outcome: 'removed' }, ops: [...head, ...rest] };
-  const { op, unfinished } = beginRemoval(place, { documentId, thread: { annotationId, createdAt, first, assignedTo: assignedTo && { userId: assignedTo.userId } } }, now);
+  const headless = { annotationId, createdAt, first, assignedTo: assignedTo && { userId: assignedTo.userId } };
+  const { op, unfinished } = beginRemoval(place, { documentId, thread: headless }, now);
   return { result: { outcome: 'removed', unfinished }, ops: [...head, op] };
 }

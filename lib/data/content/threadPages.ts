@@ -10,7 +10,7 @@ import { openTable, type Table } from '../table.ts';
 import type { DocumentPlace } from './places.ts';
 import { findRecords, RecordIdEntity } from './recordIds.ts';
 import { type FirstComments, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
-import { type DocumentSource, everyDocument, liveDocuments, theseDocuments, type WalkedDocument, type WalkPosition, walk } from './walk.ts';
+import { type DocumentSource, everyDocument, liveDocuments, theseDocuments, type WalkedDocument, type Walked, type WalkPosition, walk } from './walk.ts';
 
 /** Which threads a request is about, as far as documents go: of one, of some, of a folder's, else of the whole organization's. */
 export interface ThreadScope {
@@ -73,7 +73,7 @@ export class ThreadPages {
   }
 
   /** A page of the threads that meet the filters, document by document, in each by creation. */
-  async page({ organizationId, place: { tenant }, documents }: Scope, { filters, descending, limit, from }: ThreadPageOptions): Promise<{ values: ListedThread[]; next: WalkPosition | undefined }> {
+  async page({ organizationId, place: { tenant }, documents }: Scope, { filters, descending, limit, from }: ThreadPageOptions): Promise<Walked<ListedThread>> {
     return walk({
       documents,
       from,
@@ -104,7 +104,8 @@ export class ThreadPages {
   }
 
   /** Where the threads with these ids are: in documents that are there, and that the request is about. */
-  async #keys(place: Place, { documentId, documentIds = documentId === undefined ? undefined : [documentId], folderId }: ThreadScope, annotationIds: readonly string[]): Promise<(DocumentPlace & ThreadKey)[]> {
+  async #keys(place: Place, { documentId, documentIds: several, folderId }: ThreadScope, annotationIds: readonly string[]): Promise<(DocumentPlace & ThreadKey)[]> {
+    const documentIds = documentId === undefined ? several : [documentId];
     if (!documentIds) return this.#keysAnywhere(place, folderId, annotationIds);
     const names = documentIds.flatMap((within) => annotationIds.map((id) => ({ kind: 'thread', id, within }) as const));
     // Both at once: an id says which document it is of.

@@ -3,8 +3,7 @@ import { distinct } from '../../dict.ts';
 import { differences, type Happening } from '../../domain/content/commentEvents.ts';
 import { type Comment, knownAgent, read, withUsers } from '../../domain/content/comments.ts';
 import { meets, type ThreadFilters } from '../../domain/content/threadFilters.ts';
-import { changeThread, type NewThread, newThread, type Refused, type Thread, type ThreadChange, withThreadUsers } from '../../domain/content/threads.ts';
-import type { ContentUser } from '../../domain/content/user.ts';
+import { changeThread, type NewThread, newThread, type Refused, type Thread, type ThreadChange, type UserReplacement, withThreadUsers } from '../../domain/content/threads.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { inParallel } from '../../inParallel.ts';
 import type { ItemOutcome } from '../../results.ts';
@@ -18,7 +17,7 @@ import { BESIDE_HEAD, writeChanges } from './commentChanges.ts';
 import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } from './happenings.ts';
 import type { ContentPlace, DocumentPlace } from './places.ts';
 import { findRecords, nameRecord, type RecordPosition } from './recordIds.ts';
-import { commentRemovalOps, removeThreads } from './removal.ts';
+import { commentRemovalOps, type RemovableThread, removeThreads } from './removal.ts';
 import { edgeOps } from './threadEdges.ts';
 import { CommentEntity, headsOf, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 import { usersWithAccess } from './viewers.ts';
@@ -43,10 +42,10 @@ export interface ThreadWritten extends ItemOutcome {
   readonly annotationId: string;
 }
 
-/** A user who takes the place of another. */
-export interface UserReplacement {
-  readonly oldUser: ContentUser;
-  readonly newUser: ContentUser;
+/** What an update does to threads. */
+export interface ThreadsUpdate {
+  readonly change?: ThreadChange | undefined;
+  readonly users?: readonly UserReplacement[] | undefined;
 }
 
 /** A thread that is about to be written, with its comments and what is written with them. */
@@ -60,6 +59,7 @@ interface Draft {
   readonly large: boolean;
 }
 
+const BUSY = 'Annotation is being changed by another request.';
 const PARALLEL = 4;
 /** How many comments are read at a time to replace users in them. */
 const COMMENTS_AT_ONCE = 20;
@@ -95,7 +95,7 @@ export class ThreadWriter extends ThreadReader {
         const head = [insert(ThreadEntity, { ...place, ...thread }), nameRecord(place, { kind: 'thread', id: annotationId, within: documentId }, thread.createdAt, stored), ...told];
         return { result: added(draft), ops: draft.large ? head : [...head, ...comments.map((comment) => insert(CommentEntity, { ...place, ...comment })), ...edges] };
       },
-      conflicted: ({ annotationId }) => notAdded(annotationId, 'Annotation is being changed by another request.'),
+      conflicted: ({ annotationId }) => notAdded(annotationId, BUSY),
     });
   }
 
@@ -105,7 +105,8 @@ export class ThreadWriter extends ThreadReader {
     const { thread, comments } = made;
     const asks = (what: 'triggerNotification' | 'triggerActivities') => sent.commentData.some((comment) => comment[what] === true);
     const [comment] = comments;
-    const happening: Happening = { verb: 'newlyAdded', actor: thread.from, thread, revision: 1, comment, comments, notify: asks('triggerNotification'), log: asks('triggerActivities') };
+    const [notify, log] = [asks('triggerNotification'), asks('triggerActivities')];
+    const happening: Happening = { verb: 'newlyAdded', actor: thread.from, thread, revision: 1, comment, comments, notify, log };
     const told = happeningOps(found, [happening], logged, now);
     const edges = comments.flatMap((one) => edgeOps(found.place, undefined, { thread, comment: one }));
     const parts = [...told, ...edges, ...comments.map((one) => insert(CommentEntity, { ...found.place, ...one }))];
@@ -118,15 +119,14 @@ export class ThreadWriter extends ThreadReader {
     const { place } = found;
     const [stored] = await this.#positions(found, [annotationId]);
     if (stored?.document === place.document) return;
-    // What an earlier try left, which was not the same.
-    const orphans: Stored<Comment>[] = [];
-    for (let after: string | undefined, more = true; more; more = after !== undefined) {
-      const page = await this.comments(place, thread, { limit: COMMENTS_AT_ONCE, after });
-      orphans.push(...page.values);
-      after = page.next;
-    }
-    const stays = new Set(comments.map(({ commentId }) => commentId));
-    await this.table.writeSurely(orphans.filter(({ commentId }) => !stays.has(commentId)).flatMap((orphan) => commentRemovalOps(place, thread, orphan)));
+    const ids = new Set(comments.map(({ commentId }) => commentId));
+    let after: string | undefined;
+    do {
+      const { values, next } = await this.comments(place, thread, { limit: COMMENTS_AT_ONCE, after });
+      // What an earlier try left that said something else.
+      await this.table.writeSurely(values.filter(({ commentId }) => !ids.has(commentId)).flatMap((orphan) => commentRemovalOps(place, thread, orphan)));
+      after = next;
+    } while (after !== undefined);
     await this.table.writeSurely([...comments.map((comment) => upsert(CommentEntity, { ...place, ...comment })), ...edges]);
   }
 
@@ -138,7 +138,7 @@ export class ThreadWriter extends ThreadReader {
    * Changes the threads that meet the filters: `users` takes the place of others as author, assignee and among those mentioned, in the
    * comments too; then `change`. One that is named and not there fails alone. INVALID_ARGUMENT when more than 500 meet the filters.
    */
-  async update(found: ContentPlace, filters: ThreadFilters, { change, users = [] }: { change?: ThreadChange | undefined; users?: readonly UserReplacement[] | undefined }, acting: Acting): Promise<ThreadWritten[]> {
+  async update(found: ContentPlace, filters: ThreadFilters, { change, users = [] }: ThreadsUpdate, acting: Acting): Promise<ThreadWritten[]> {
     const [selected, logged] = await Promise.all([this.#select(found, filters), loggedVerbs(this.table, found.place.tenant, acting.log)]);
     const threads = selected.flatMap(({ thread }) => thread ?? []);
     const refused = new Map<string, Refused>();
@@ -148,7 +148,8 @@ export class ThreadWriter extends ThreadReader {
         if (outcome) refused.set(thread.annotationId, outcome);
       });
     }
-    const changed = change ? await this.#change(found, threads.filter(({ annotationId }) => !refused.has(annotationId)), change, acting, logged) : [];
+    const heads = headsOf(this.table, found.place, users.length === 0);
+    const changed = change ? await this.#change(found, threads.filter(({ annotationId }) => !refused.has(annotationId)), heads, change, acting, logged) : [];
     const results = new Map(changed.map((result) => [result.annotationId, result]));
     return selected.map(({ annotationId, thread }) => {
       const failure = refused.get(annotationId);
@@ -157,10 +158,11 @@ export class ThreadWriter extends ThreadReader {
     });
   }
 
-  async #change(found: ContentPlace, threads: readonly Stored<Thread>[], change: ThreadChange, acting: Acting, logged: Logged): Promise<ThreadWritten[]> {
+  async #change(
+    found: ContentPlace, threads: readonly Stored<Thread>[], heads: ReturnType<typeof headsOf>, change: ThreadChange, acting: Acting, logged: Logged,
+  ): Promise<ThreadWritten[]> {
     const { place } = found;
     const { now } = acting;
-    const heads = headsOf(this.table, place);
     return writeEach<Stored<Thread>, { thread: Stored<Thread> | undefined; first: Comment | undefined }, ThreadWritten>({
       table: this.table,
       items: threads,
@@ -170,7 +172,8 @@ export class ThreadWriter extends ThreadReader {
         const next = changeThread(thread, change, { actorId: acting.actor?.userId, now });
         if ('refused' in next) return { result: { annotationId, success: false, message: next.refused }, ops: [] };
         if (JSON.stringify({ ...next, lastUpdated: thread.lastUpdated }) === JSON.stringify(thread)) return { result: updated(annotationId), ops: [] };
-        const told = differences(thread, next).map((difference): Happening => ({ ...acting, ...difference, actor: acting.actor ?? thread.from, thread: next, revision: thread._r + 1 }));
+        const after = { thread: next, revision: thread._r + 1, actor: acting.actor ?? thread.from };
+        const told = differences(thread, next).map((difference): Happening => ({ ...acting, ...difference, ...after }));
         return {
           result: updated(annotationId),
           ops: [
@@ -180,7 +183,7 @@ export class ThreadWriter extends ThreadReader {
           ],
         };
       },
-      conflicted: ({ annotationId }) => ({ annotationId, success: false, message: 'Annotation is being changed by another request.' }),
+      conflicted: ({ annotationId }) => ({ annotationId, success: false, message: BUSY }),
     });
   }
 
@@ -194,7 +197,7 @@ export class ThreadWriter extends ThreadReader {
   async #replaceUsers(place: DocumentPlace, key: ThreadKey, users: readonly UserReplacement[], now: number): Promise<Refused | undefined> {
     const replacements = new Map(users.map(({ oldUser, newUser }) => [oldUser.userId, newUser]));
     const replaced = (userId: string) => replacements.get(userId);
-    const outcome = await settle(async () => {
+    await settle(async () => {
       const thread = await this.table.get(ThreadEntity, { ...place, ...key });
       if (!thread) return 'done';
       const [first] = await this.table.getMany(CommentEntity, [firstOf(place, thread)]);
@@ -203,29 +206,34 @@ export class ThreadWriter extends ThreadReader {
       const edges = first ? edgeOps(place, { thread, comment: first }, { thread: next, comment: first }) : [];
       return (await this.table.write([replace(ThreadEntity, { ...place, ...next }, thread._r), ...edges])) === 'done' ? 'done' : 'conflict';
     });
-    for (let after: string | undefined, more = outcome === 'done'; more; more = after !== undefined) {
+    let after: string | undefined;
+    do {
       const page = await settle(async () => {
         const [thread, { values, next }] = await Promise.all([this.table.get(ThreadEntity, { ...place, ...key }), this.comments(place, key, { limit: COMMENTS_AT_ONCE, after })]);
         if (!thread) return { next: undefined };
         const changed = values.map((before) => ({ before, after: withUsers(before, replaced), told: [] })).filter((one) => one.after !== one.before);
         const written = await writeChanges(this.table, place, thread, changed, now);
-        return written === 'conflict' ? written : 'refused' in written ? written : { next };
+        return written === 'conflict' || 'refused' in written ? written : { next };
       });
       if ('refused' in page) return page;
       after = page.next;
-    }
+    } while (after !== undefined);
     return undefined;
   }
 
-  /** Removes the threads that meet the filters, with all that hangs on them. One that is named and not there fails alone. INVALID_ARGUMENT when more than 500 meet the filters. */
+  /**
+   * Removes the threads that meet the filters, with all that hangs on them. One that is named and not there fails alone. INVALID_ARGUMENT
+   * when more than 500 meet the filters.
+   */
   async remove(found: ContentPlace, filters: ThreadFilters, acting: Acting): Promise<ThreadWritten[]> {
     const [selected, logged] = await Promise.all([this.#select(found, filters), loggedVerbs(this.table, found.place.tenant, acting.log)]);
     const threads = selected.flatMap(({ thread }) => thread ?? []);
-    const outcomes = (await removeThreads(this.table, found.place, threads, acting.now, (removable) => happeningOps(found, [threadRemoved(removable, acting)], logged, acting.now))).values();
+    const told = (removable: RemovableThread) => happeningOps(found, [threadRemoved(removable, acting)], logged, acting.now);
+    const outcomes = (await removeThreads(this.table, found.place, threads, acting.now, told)).values();
     return selected.map(({ annotationId, thread }): ThreadWritten => {
       const outcome = thread ? outcomes.next().value : 'absent';
       if (outcome === 'absent') return unknown(annotationId);
-      return outcome === 'removed' ? { annotationId, success: true, message: 'Annotation deleted.' } : { annotationId, success: false, message: 'Annotation is being changed by another request.' };
+      return outcome === 'removed' ? { annotationId, success: true, message: 'Annotation deleted.' } : { annotationId, success: false, message: BUSY };
     });
   }
 
@@ -260,7 +268,8 @@ function firstOf(place: DocumentPlace, { annotationId, createdAt, first }: Threa
 
 function added({ annotationId, comments }: Draft): ThreadAdded {
   const agent = read<Record<string, unknown>>(comments[0]?.agent);
-  return { success: true, annotationId, commentIds: comments.map(({ commentId }) => commentId), message: 'Annotation added successfully.', findingId: agent && knownAgent(agent).reason.findingId };
+  const commentIds = comments.map(({ commentId }) => commentId);
+  return { success: true, annotationId, commentIds, message: 'Annotation added successfully.', findingId: agent && knownAgent(agent).reason.findingId };
 }
 
 function notAdded(annotationId: string, message: string): ThreadAdded {

@@ -119,7 +119,9 @@ export class ThreadReader {
   }
 
   /** The comments of a user's data with the heads of their threads, by the edges that lead to them; undefined where either is gone. */
-  async ofEdges(place: Place, edges: readonly Pick<Involvement, 'document' | 'id' | 'createdAt' | 'commentId'>[]): Promise<({ thread: Stored<Thread>; comment: Stored<Comment> } | undefined)[]> {
+  async ofEdges(
+    place: Place, edges: readonly Pick<Involvement, 'document' | 'id' | 'createdAt' | 'commentId'>[],
+  ): Promise<({ thread: Stored<Thread>; comment: Stored<Comment> } | undefined)[]> {
     const { tenant, organization } = place;
     const at = edges.map(({ document, id, createdAt, commentId = -1 }) => ({ tenant, organization, document, annotationId: id, createdAt, threadCreatedAt: createdAt, commentId }));
     const [threads, comments] = await Promise.all([this.table.getMany(ThreadEntity, at), this.table.getMany(CommentEntity, at)]);
@@ -159,9 +161,9 @@ export class ThreadReader {
   }
 }
 
-/** Reads the heads of threads again, except for the first time: then they are as they were given. For lists that are read anew after a conflict. */
-export function headsOf(table: Table, place: DocumentPlace): (threads: readonly Stored<Thread>[]) => Promise<readonly (Stored<Thread> | undefined)[]> {
-  let known = true;
+/** Reads the heads of threads, but not for the first time when they are `fresh`: for lists that are read again after a conflict. */
+export function headsOf(table: Table, place: DocumentPlace, fresh = true): (threads: readonly Stored<Thread>[]) => Promise<readonly (Stored<Thread> | undefined)[]> {
+  let known = fresh;
   return async (threads) => {
     if (!known) return table.getMany(ThreadEntity, threads.map((thread) => ({ ...place, ...thread })));
     known = false;

@@ -170,7 +170,8 @@ export class DeliveryStore {
   /** The attempts of an event's deliveries, or of the one to an endpoint, by endpoint and number. */
   async attempts(tenant: string, eventId: string, options: { endpointId?: string | undefined; limit: number; after?: string | undefined }): Promise<{ attempts: Stored<Attempt>[]; next: string | undefined }> {
     const { endpointId, limit, after } = options;
-    const page = await this.#table.query(AttemptEntity, { tenant, eventId }, { prefix: ['ATTEMPT', ...(endpointId === undefined ? [] : [endpointId])], limit, after });
+    // Bodies as JSON are many times as large as they are.
+    const page = await this.#table.query(AttemptEntity, { tenant, eventId }, { prefix: ['ATTEMPT', ...(endpointId === undefined ? [] : [endpointId])], limit, after, bytes: Infinity });
     return { attempts: page.values, next: page.next };
   }
 

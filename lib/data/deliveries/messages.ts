@@ -123,7 +123,7 @@ export class MessageReader {
     const { keys, positions } = await this.#table.queryIndex(index, indexPartition('tenant', parts), { between: [from, before], descending: true, limit: limit + 1 });
     const places = keys.map((key, i) => ({ key, at: (JSON.parse(positions[i]!) as Record<string, string>)[`${index}sk`]! }));
     // Both ends of the range belong to it, and the upper one was on the page before.
-    return places.filter(({ at }) => at !== before).slice(0, limit);
+    return places.slice(0, limit);
   }
 
   /** The messages at these places; undefined where there is none that the filter wants. */

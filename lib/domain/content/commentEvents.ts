@@ -82,7 +82,12 @@ export function differences(before: Thread, after: Thread): ThreadDifference[] {
     const [from, to] = [of(before), of(after)];
     return isDeepStrictEqual(from, to) ? [] : [{ verb, from, to }];
   });
-  return [...changed, ...subscriptions('subscribed', before.subscribedUsers, after.subscribedUsers), ...subscriptions('unsubscribed', before.unsubscribedUsers, after.unsubscribedUsers), ...suggestionMoves(before, after)];
+  return [
+    ...changed,
+    ...subscriptions('subscribed', before.subscribedUsers, after.subscribedUsers),
+    ...subscriptions('unsubscribed', before.unsubscribedUsers, after.unsubscribedUsers),
+    ...suggestionMoves(before, after),
+  ];
 }
 
 /** Those who subscribed, or unsubscribed: who is on the list and was not before. */
@@ -210,7 +215,8 @@ function audienceOf({ actor, thread, comment, comments = comment ? [comment] : [
   const concerned = distinct([...comments.flatMap(mentionedIn), ...(thread.assignedTo ? [thread.assignedTo.userId] : []), thread.from.userId]);
   const addressed = reaction && comment ? [comment.from.userId] : concerned;
   const unsubscribed = userIdsIn(thread.unsubscribedUsers);
-  const following = distinct([...concerned, ...involvedUserIds(thread), ...userIdsIn(thread.subscribedUsers)]).filter((userId) => !addressed.includes(userId) && !unsubscribed.includes(userId));
+  const others = distinct([...concerned, ...involvedUserIds(thread), ...userIdsIn(thread.subscribedUsers)]);
+  const following = others.filter((userId) => !addressed.includes(userId) && !unsubscribed.includes(userId));
   const { annotationId, createdAt, from: { userId: authorId }, visibility } = thread;
   return {
     actorId: actor.userId,

@@ -63,7 +63,8 @@ export type ThreadFilters = z.output<z.ZodObject<typeof selectors & typeof listi
 /** Whether a thread meets all filters that are given. */
 export function meets(thread: Thread, filters: ThreadFilters): boolean {
   const { agent } = thread;
-  const among = (wanted: readonly string[] | undefined, ...values: (string | undefined)[]) => wanted === undefined || values.some((value) => value !== undefined && wanted.includes(value));
+  const among = (wanted: readonly string[] | undefined, ...values: (string | undefined)[]) =>
+    wanted === undefined || values.some((value) => value !== undefined && wanted.includes(value));
   const within = (at: number, after = 0, before = Infinity) => after <= at && at < before;
   const is = (wanted: string | undefined, value: string | undefined) => wanted === undefined || wanted === value;
   const isOfAgent = (asked: boolean | undefined, type: Thread['type']) => asked !== true || (agent !== undefined && thread.type === type);

@@ -19,6 +19,8 @@ const LARGEST_BYTES = 256 * 1024;
 const MOST_PARTICIPANT_BYTES = 48 * 1024;
 const MOST_SUBSCRIBERS = 50;
 const MOST_CUSTOM_LIST = 100;
+/** How many users one call puts in the place of others: each can be in all comments. */
+const MOST_REPLACEMENTS = 10;
 
 /** A suggestion: its status, and whatever the caller says of it. */
 const Suggestion = keptObject(z.object({ status: optional(z.enum(['pending', 'accepted', 'rejected'])) }));
@@ -50,7 +52,9 @@ export const NewThread = z.object({
   type: optional(z.enum(threadTypes)),
   commentType: optional(z.enum(['manual', 'chart'])),
   ...broughtIn,
-}).check(z.refine(({ commentData: _, ...thread }) => !isLongerThan(JSON.stringify(thread), LARGEST_BYTES), { error: `must be at most ${LARGEST_BYTES} bytes as JSON, comments aside` }));
+}).check(z.refine(({ commentData: _, ...thread }) => !isLongerThan(JSON.stringify(thread), LARGEST_BYTES), {
+  error: `must be at most ${LARGEST_BYTES} bytes as JSON, comments aside`,
+}));
 export type NewThread = z.output<typeof NewThread>;
 
 /** What an update changes of threads; at least one field. A suggestion is replaced whole. */
@@ -61,6 +65,17 @@ export const ThreadChange = z.object({
   resolvedByUserId: optional(Id),
 }).check(z.refine((change) => Object.values(change).some((value) => value !== undefined), { error: 'must have at least one field that can be changed' }));
 export type ThreadChange = z.output<typeof ThreadChange>;
+
+/** Users who take the place of others. Nobody is replaced and a replacement at once: whoever repeats the call gets the same. */
+export const UserReplacements = list(z.object({ oldUser: ContentUser, newUser: ContentUser }), MOST_REPLACEMENTS).check(({ value, issues }) => {
+  const replaced = value.map(({ oldUser }) => oldUser.userId);
+  const refuse = (index: number, field: string, message: string) => issues.push({ code: 'custom', input: value, path: [index, field], message });
+  for (const [index, { oldUser, newUser }] of value.entries()) {
+    if (replaced.indexOf(oldUser.userId) !== index) refuse(index, 'oldUser', 'is given twice');
+    if (newUser.userId !== oldUser.userId && replaced.includes(newUser.userId)) refuse(index, 'newUser', 'is replaced by another');
+  }
+});
+export type UserReplacement = z.output<typeof UserReplacements>[number];
 
 /** The agent that a thread is of: that of its first comment. */
 const ThreadAgent = z.object({
@@ -163,7 +178,9 @@ function suggestionOf(sent: Readonly<Record<string, unknown>>, before?: string):
 }
 
 /** A thread with its first comments, whose ids begin with 1 where the caller gives none. */
-export function newThread(sent: NewThread, { annotationId, documentId, now }: { annotationId: string; documentId: string; now: number }): { thread: Thread; comments: Comment[] } | Refused {
+export function newThread(
+  sent: NewThread, { annotationId, documentId, now }: { annotationId: string; documentId: string; now: number },
+): { thread: Thread; comments: Comment[] } | Refused {
   const createdAt = sent.createdAt ?? now;
   const comments = newComments(sent.commentData, 0, { annotationId, threadCreatedAt: createdAt, createdAt, now });
   const [{ commentId, createdAt: firstAt, from, agent }] = comments as [Comment];

@@ -1,0 +1,66 @@
+import type { Capability } from '../capability.ts';
+import { sourceOf, type AudienceThread } from '../domain/events/payload.ts';
+import { annotationIdIn, type Published, publishedPayload } from '../domain/events/published.ts';
+import { findRecords } from './content/recordIds.ts';
+import { ThreadEntity } from './content/threads.ts';
+import { type Document, DocumentReader } from './documents.ts';
+import { EventEntity, publishedId, recordEvent } from './events.ts';
+import { placeOf } from './folders.ts';
+import { type Organization, OrganizationReader } from './organizations.ts';
+import { settle } from './settle.ts';
+import { openTable, type Table } from './table.ts';
+
+/** An event that a customer publishes, and where. */
+export interface Publication extends Published {
+  readonly organizationId: string;
+  readonly documentId?: string | undefined;
+  readonly channels?: readonly string[] | undefined;
+  /** The publisher's own id of the event. */
+  readonly eventId?: string | undefined;
+}
+
+export class EventPublisher {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Writes an event, and gives the id of its message. The same `eventId` once more, or the same `call` where there is none, gives that of the
+   * first time and writes nothing, whatever it says then. INVALID_ARGUMENT when the organization does not exist, NOT_FOUND when the document does not.
+   */
+  async publish(tenant: string, { eventId, ...sent }: Publication, call: string, now: number): Promise<string> {
+    const { event, organizationId, documentId, channels } = sent;
+    const organization = await new OrganizationReader(this.#table).require(tenant, organizationId);
+    const document = documentId === undefined ? undefined : await new DocumentReader(this.#table).require(placeOf(tenant, organization), documentId);
+    const thread = document && (await this.#thread(tenant, organization, document, sent));
+    const payload = publishedPayload(sent, { apiKey: tenant, organization, document }, thread);
+    const cause = { type: 'Published', id: eventId ?? call, revision: 1 };
+    const recorded = recordEvent(tenant, { event, cause, organizationId, documentId, channels, payload }, now, { eventId: eventId === undefined ? undefined : publishedId(tenant, eventId) });
+    return settle(async () => {
+      if ((await this.#table.write(recorded.ops)) === 'done') return recorded.event.eventId;
+      const there = await this.#table.get(EventEntity, { tenant, eventId: recorded.event.eventId });
+      return there ? there.eventId : 'conflict';
+    });
+  }
+
+  /** The thread that the event is about, when it is stored: whoever is told has to be allowed to see it. */
+  async #thread(tenant: string, organization: Organization, document: Document, { event, data }: Published): Promise<AudienceThread | undefined> {
+    const annotationId = sourceOf(event) === 'comment' ? annotationIdIn(data) : undefined;
+    if (annotationId === undefined) return undefined;
+    const place = { ...placeOf(tenant, organization), document: document.internalId };
+    const [position] = await findRecords(this.#table, place, [{ kind: 'thread', id: annotationId, within: document.documentId }]);
+    const thread = position && (await this.#table.get(ThreadEntity, { ...place, annotationId, createdAt: position.createdAt }));
+    if (!thread) return undefined;
+    const { createdAt, from: { userId: authorId }, visibility } = thread;
+    return { organization: organization.internalId, document: document.internalId, annotationId, createdAt, organizationId: organization.organizationId, authorId, visibility };
+  }
+}
+
+/** Publish events. */
+export const publishEvents: Capability<EventPublisher> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new EventPublisher(openTable(env)),
+};

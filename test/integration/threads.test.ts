@@ -1,0 +1,216 @@
+import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { emitted, nda } from '../support/content.ts';
+import { type Customer, newCustomer } from '../support/customer.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
+import { everyItem } from '../support/items.ts';
+import { ada, addThreads, comment, contentOf, edgesOf, getThread, thread } from '../support/threads.ts';
+
+const ADD = '/v2/commentannotations/add';
+
+let engine: Engine;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newCustomer();
+});
+
+/** What a call is refused with. */
+async function refusal(data: object) {
+  const { status, body } = await customer.call(ADD, { ...nda, createOrganization: true, createDocument: true, ...data });
+  return { status, error: body.error?.status, message: body.error?.message };
+}
+
+describe('threads that are added', () => {
+  test('facts C8: each has an entry by its id, with the ids of its comments', async () => {
+    const { status, body } = await customer.call(ADD, {
+      ...nda, createOrganization: true, createDocument: true,
+      commentAnnotations: [thread('a', { commentData: [comment(), comment({ commentId: 9 })] }), { commentData: [comment()] }],
+    });
+    expect(status).toBe(200);
+    const { a, ...others } = body.result.data;
+    expect({ message: body.result.message, a }).toEqual({ message: 'Comment annotation(s) added successfully.', a: { success: true, annotationId: 'a', commentIds: [10, 9], message: 'Annotation added successfully.' } });
+    const [[id, generated]] = Object.entries<any>(others) as [[string, any]];
+    expect(id).toMatch(/^ann_[0-9A-Za-z]{27}$/);
+    expect(generated).toEqual({ success: true, annotationId: id, commentIds: [1], message: 'Annotation added successfully.' });
+    expect((await getThread(customer, 'a')).comments.map(({ commentId }: any) => commentId)).toEqual([9, 10]);
+  });
+
+  test('facts B17: read as they were sent, with what the service knows of them', async () => {
+    const own = JSON.parse('{"__proto__":{"a":1},"constructor":null,"big":1e200}');
+    const sent = {
+      location: { id: 3, ...own }, targetElement: own, priority: { id: 'P1', ...own }, status: { id: 'MINE', ...own }, context: { access: { team: ['x'] } }, commentType: 'chart', metadata: own, customList: [own],
+      visibility: { type: 'restricted', userIds: ['bob'] }, assignedTo: { userId: 'zoe', email: 'zoe@example.com' }, subscribedUsers: [{ userId: 'eve' }], createdAt: '2020-01-02T03:04:05.006Z', lastUpdated: 1_600_000_000_000,
+    };
+    const said = { commentHtml: '<b>hi</b>', taggedUserContacts: [{ userId: 'bob', text: '@bob', contact: { userId: 'bob', name: 'Bob' } }], to: [{ userId: 'eve' }], attachments: [own], context: { access: { team: 'x' } }, metadata: own };
+    await addThreads(customer, [thread('a', { ...sent, commentData: [comment({ ...said, createdAt: 5 })] })]);
+    const metadata = { ...own, apiKey: customer.apiKey, ...nda };
+    const found = await getThread(customer, 'a');
+    expect(found).toEqual({
+      ...sent, annotationId: 'a', type: 'comment', sourceType: 'rest-api', commentCount: 1, hasMoreComments: false, from: ada, context: { access: { team: ['x'] }, accessFields: ['team:x'] }, locationId: '3',
+      involvedUserIds: ['ada', 'bob', 'eve', 'zoe'], mentionedUserIds: ['bob', 'eve'], createdAt: Date.UTC(2020, 0, 2, 3, 4, 5, 6), metadata,
+      comments: [{
+        ...said, commentId: 1, type: 'text', status: 'added', commentText: 'hi', from: ada, context: { access: { team: 'x' }, accessFields: ['team:x'] }, isEdited: false, reactionAnnotationIds: [],
+        createdAt: 5, lastUpdated: '1970-01-01T00:00:00.005Z', metadata,
+      }],
+    });
+    expect(Object.keys(found.targetElement)).toContain('__proto__');
+  });
+
+  test('whose id is taken fails alone, and changes nothing; a repeated id is one item', async () => {
+    await addThreads(customer, [thread('a')]);
+    const again = { commentData: [comment({ commentText: 'other' }), comment()] };
+    expect(await addThreads(customer, [thread('a', again), thread('b'), thread('b', again)])).toEqual({
+      a: { success: false, annotationId: 'a', commentIds: [], message: 'Annotation already exists.' }, b: expect.objectContaining({ success: true, commentIds: [1] }),
+    });
+    expect((await getThread(customer, 'a')).comments).toMatchObject([{ commentText: 'hi' }]);
+    expect(await contentOf(engine, customer)).toEqual({ Thread: 2, Comment: 2, RecordId: 2, Involvement: 2 });
+  });
+
+  test('have ids of their document: the same one in another document is another thread', async () => {
+    await addThreads(customer, [thread('a')]);
+    await addThreads(customer, [thread('a', { commentData: [comment({ commentText: 'elsewhere' })] })], { documentId: 'other' });
+    expect((await getThread(customer, 'a')).comments[0].commentText).toBe('hi');
+    expect(await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', annotationIds: ['a'] })).toHaveLength(2);
+  });
+
+  test('with ids that meet in a careless key stay apart, each with its comments', async () => {
+    const awkward = ['a', 'a!', 'a ', 'a"', 'a#COMMENT', 'a#', 'A', '__proto__', 'constructor', 'é', 'e\u0301', '😀'.repeat(256), `${'😀'.repeat(255)}x`, '~', '%7e'];
+    const added = await addThreads(customer, awkward.map((id, index) => thread(id, { createdAt: 1_000, commentData: [comment({ commentText: String(index) }), comment({ commentText: `${index}!` })] })));
+    expect(Object.keys(added).toSorted()).toEqual(awkward.toSorted());
+    for (const order of ['asc', 'desc']) {
+      const listed = await customer.ok('/v2/commentannotations/get', { ...nda, order });
+      expect(new Map(listed.map(({ annotationId, comments }: any) => [annotationId, comments.map(({ commentText }: any) => commentText)]))).toEqual(new Map(awkward.map((id, index) => [id, [String(index), `${index}!`]])));
+    }
+    const named = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: awkward });
+    expect(named.map(({ annotationId }: any) => annotationId)).toEqual(awkward);
+  });
+
+  test('design 5: make users part of their comments: who wrote one, whom it mentions, and with the first one the assignee', async () => {
+    await addThreads(customer, [thread('a', { assignedTo: { userId: 'zoe' }, commentData: [comment({ taggedUserContacts: [{ userId: 'bob' }, { userId: 'ada' }] }), comment({ from: { userId: 'bob' }, to: [{ userId: 'zoe' }] })] })]);
+    expect(await edgesOf(engine, customer)).toEqual(['ada made a/1', 'bob in a/1', 'bob made a/2', 'zoe in a/1', 'zoe in a/2']);
+  });
+
+  test('with more than one transaction holds are added whole: 50 comments of 50 users each', async () => {
+    const users = (from: number) => Array.from({ length: 49 }, (_each, index) => ({ userId: `u${(from + index) % 60}` }));
+    const commentData = Array.from({ length: 50 }, (_each, index) => comment({ commentText: `${index}`, taggedUserContacts: users(index), triggerNotification: true }));
+    const { a, small } = await addThreads(customer, [thread('a', { createdAt: 5, assignedTo: { userId: 'zoe' }, commentData }), thread('small')]);
+    expect([a.success, a.commentIds.length, small.success]).toEqual([true, 50, true]);
+    expect((await getThread(customer, 'a')).comments.map(({ commentText }: any) => commentText)).toEqual(commentData.map(({ commentText }) => commentText));
+    expect(await contentOf(engine, customer)).toEqual({ Thread: 2, Comment: 51, RecordId: 2, Involvement: 50 * 50 + 2 });
+    expect(await emitted(engine, customer)).toMatchObject([{ event: 'comment_annotation.add' }]);
+    expect((await addThreads(customer, [thread('a', { createdAt: 5, commentData: [...commentData].reverse() })])).a.success).toBe(false);
+    expect((await getThread(customer, 'a')).comments[0].commentText).toBe('0');
+  });
+
+  test('of more than 4 MB together are added in one call', async () => {
+    const commentData = Array.from({ length: 10 }, () => comment({ commentText: 'x'.repeat(32_000), commentHtml: 'y'.repeat(32_000) }));
+    const added = await addThreads(customer, Array.from({ length: 7 }, (_each, index) => thread(`t${index}`, { commentData })));
+    expect(Object.values<any>(added).every(({ success }) => success)).toBe(true);
+    expect(await contentOf(engine, customer)).toMatchObject({ Thread: 7, Comment: 70 });
+  });
+
+  test('in a document that was deleted and made again are other threads than those before', async () => {
+    await addThreads(customer, [thread('a')]);
+    // Deleting a document takes away its item; what lies beneath is named by its internal id.
+    const document = (await everyItem(engine)).find((item) => item._t === 'Document' && item.PK.includes(customer.apiKey))!;
+    await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: document.PK }, SK: { S: document.SK } } }));
+    expect(await addThreads(customer, [thread('a', { commentData: [comment({ commentText: 'new' })] })])).toMatchObject({ a: { success: true } });
+    expect((await getThread(customer, 'a')).comments.map(({ commentText }: any) => commentText)).toEqual(['new']);
+    expect(await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', annotationIds: ['a'] })).toHaveLength(1);
+  });
+});
+
+describe('verifyUserPermissions', () => {
+  const DENIED = { success: false, message: 'User does not have access to document' };
+
+  test('lets an author without access to the document fail that thread alone, and nothing of it is written', async () => {
+    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [{ userId: 'ada' }] });
+    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'nda' }] });
+    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'organizationPrivate' });
+    const added = await addThreads(customer, [thread('a'), thread('b', { commentData: [comment(), comment({ from: { userId: 'stranger' }, triggerNotification: true })] })], { verifyUserPermissions: true });
+    expect(added).toMatchObject({ a: { success: true }, b: DENIED });
+    expect(await contentOf(engine, customer)).toEqual({ Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 });
+    expect(await emitted(engine, customer)).toEqual([]);
+    expect(await addThreads(customer, [thread('b', { commentData: [comment({ from: { userId: 'stranger' } })] })])).toMatchObject({ b: { success: true } });
+  });
+
+  test('follows grants on the document, on folders above it, and what its access type opens', async () => {
+    await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
+    await customer.ok('/v2/organizations/folders/add', { organizationId: 'acme', folders: [{ folderId: 'top', accessType: 'restricted' }, { folderId: 'sub', parentFolderId: 'top' }] });
+    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId: 'sub', documents: [{ documentId: 'nda' }] });
+    const grant = (userId: string, type: string, id: string, more: object = {}) => customer.ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources: [{ type, id, organizationId: 'acme', ...more }] } });
+    await grant('on-document', 'document', 'nda');
+    await grant('on-top', 'folder', 'top');
+    await grant('ended', 'document', 'nda', { expiresAt: 1 });
+    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'member' }] });
+    const authors = ['on-document', 'on-top', 'ended', 'member', 'unknown'];
+    const added = await addThreads(customer, authors.map((userId) => thread(userId, { commentData: [comment({ from: { userId } })] })), { verifyUserPermissions: true });
+    expect(authors.map((userId) => added[userId].success)).toEqual([true, true, false, false, false]);
+  });
+});
+
+describe('events and activities', () => {
+  test('facts B6: none unless a comment asks; a new thread is comment_annotation.add alone, however many comments it has', async () => {
+    await addThreads(customer, [thread('quiet')]);
+    expect(await emitted(engine, customer)).toEqual([]);
+    await addThreads(customer, [thread('a', { location: { id: 'page-1' }, commentData: [comment(), comment({ from: { userId: 'bob' }, taggedUserContacts: [{ userId: 'eve' }], triggerNotification: true })] })]);
+    expect(await emitted(engine, customer)).toMatchObject([{
+      event: 'comment_annotation.add',
+      data: {
+        actionUser: ada, commentAnnotation: { annotationId: 'a', commentCount: 2, comments: [{ commentId: 1 }, { commentId: 2 }] }, targetComment: { commentId: 1 },
+        metadata: { apiKey: customer.apiKey, organization: { organizationId: 'acme' }, document: { documentId: 'nda' }, locations: [{ id: 'page-1' }] },
+      },
+      audience: { actorId: 'ada', addressed: ['eve', 'ada'], following: ['bob'], thread: { annotationId: 'a', organizationId: 'acme', authorId: 'ada' } },
+    }]);
+  });
+
+  test('an event that would be larger than 256 KB does not let its thread fail', async () => {
+    const commentData = Array.from({ length: 10 }, () => comment({ commentText: 'x'.repeat(32_000), triggerNotification: true }));
+    expect(await addThreads(customer, [thread('a', { commentData })])).toMatchObject({ a: { success: true } });
+    const [only] = await emitted(engine, customer);
+    expect(only!.data).toMatchObject({ truncated: true, commentAnnotation: { annotationId: 'a', commentCount: 10 }, targetComment: { commentId: 1 } });
+    expect(JSON.stringify(only)).not.toContain('xxx');
+  });
+
+  test('an activity is written only when it is asked for and the logs of the verb are on', async () => {
+    const noisy = (id: string) => thread(id, { commentData: [comment({ triggerActivities: true })] });
+    await addThreads(customer, [noisy('off')]);
+    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+    await addThreads(customer, [noisy('on'), thread('unasked')]);
+    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { triggers: { comment: { newlyAdded: false } } } });
+    await addThreads(customer, [noisy('not-this-verb')]);
+    const activities = await customer.ok('/v2/activities/get', nda);
+    expect(activities).toMatchObject([{ featureType: 'comment', actionType: 'comment_annotation.add', actionUser: ada, targetEntityId: 'on', targetSubEntityId: '1', entityData: { annotationId: 'on' } }]);
+  });
+});
+
+describe('where threads are added', () => {
+  test.each([
+    ['an unknown organization', { createOrganization: false }, { status: 400, error: 'INVALID_ARGUMENT', message: 'organizationId: the organization does not exist; send createOrganization: true to create it' }],
+    ['an unknown document', { createDocument: false }, { status: 404, error: 'NOT_FOUND', message: 'Document does not exist' }],
+  ])('%s is refused unless it is to be made', async (_what, flags, expected) => {
+    expect(await refusal({ commentAnnotations: [thread('a')], ...flags })).toEqual(expected);
+  });
+
+  test.each([
+    ['no threads', { commentAnnotations: [] }, 'commentAnnotations must not be empty'],
+    ['more than 500', { commentAnnotations: Array.from({ length: 501 }, (_each, index) => thread(`t${index}`)) }, 'commentAnnotations must have at most 500 items'],
+    ['a thread without comments', { commentAnnotations: [thread('a', { commentData: [] })] }, 'commentAnnotations[0].commentData must not be empty'],
+    ['more than 50 comments', { commentAnnotations: [thread('a', { commentData: Array.from({ length: 51 }, () => comment()) })] }, 'commentAnnotations[0].commentData must have at most 50 items'],
+    ['a comment without author', { commentAnnotations: [thread('a', { commentData: [{ commentText: 'x' }] })] }, 'commentAnnotations[0].commentData[0].from is required'],
+    ['a status without id', { commentAnnotations: [thread('a', { status: { name: 'Open' } })] }, 'commentAnnotations[0].status must be the id of a status, or an object with the id'],
+    ['restricted to nobody named', { commentAnnotations: [thread('a', { visibility: { type: 'restricted' } })] }, 'commentAnnotations[0].visibility.userIds is required for restricted visibility'],
+    ['a location without id and name', { commentAnnotations: [thread('a', { location: { page: 1 } })] }, 'commentAnnotations[0].location.id must be given, or locationName'],
+    ['a time that is none', { commentAnnotations: [thread('a', { createdAt: 'yesterday' })] }, 'commentAnnotations[0].createdAt'],
+    ['a suggestion with an unknown status', { commentAnnotations: [thread('a', { suggestion: { status: 'maybe' } })] }, 'commentAnnotations[0].suggestion.status must be "pending" or "accepted" or "rejected"'],
+  ])('%s is INVALID_ARGUMENT naming the field, and nothing is stored', async (_what, data, message) => {
+    const { status, error, message: said } = await refusal(data);
+    expect({ status, error }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });
+    expect(said).toContain(message);
+    expect(await customer.ok('/v2/organizations/get', {})).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+import { expect } from '@jest/globals';
+import { itemsOf, nda } from './content.ts';
+import type { Customer } from './customer.ts';
+import type { Engine } from './engine.ts';
+import { everyItem } from './items.ts';
+
+export const ada = { userId: 'ada', name: 'Ada' };
+
+/** A comment as callers send it. */
+export function comment(changes: object = {}) {
+  return { commentText: 'hi', from: ada, ...changes };
+}
+
+/** A thread as callers send it, with one comment unless others are given. */
+export function thread(annotationId: string, changes: object = {}) {
+  return { annotationId, commentData: [comment()], ...changes };
+}
+
+/** Adds threads to a document, `nda` unless it is said otherwise, which is made when it is not there. */
+export function addThreads(customer: Customer, commentAnnotations: object[], more: object = {}): Promise<any> {
+  return customer.ok('/v2/commentannotations/add', { ...nda, createOrganization: true, createDocument: true, commentAnnotations, ...more });
+}
+
+/** One thread of the document `nda`; null when it is not there. */
+export async function getThread(customer: Customer, annotationId: string): Promise<any> {
+  const [found] = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: [annotationId] });
+  return found;
+}
+
+/** The ids of threads. */
+export const idsIn = (threads: any[]): string[] => threads.map(({ annotationId }) => annotationId);
+
+/** Ids that sort as they are numbered. */
+export const numbered = (prefix: string, count: number) => Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(3, '0')}`);
+
+/** All pages of a listing of threads; `between` is done after each of them. */
+export async function threadPages(customer: Customer, data: object, between: (page: number) => Promise<unknown> = async () => undefined): Promise<any[][]> {
+  const found: any[][] = [];
+  let pageToken: string | undefined;
+  do {
+    const { status, body } = await customer.call('/v2/commentannotations/get', { ...data, pageToken });
+    expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
+    found.push(body.result.data);
+    pageToken = body.result.nextPageToken ?? undefined;
+    expect(body.result.nextPageToken === null || typeof pageToken === 'string').toBe(true);
+    await between(found.length);
+  } while (pageToken !== undefined);
+  return found;
+}
+
+/** Who is involved in which comment, as `user made annotation/comment` or `user in annotation/comment`. */
+export async function edgesOf(engine: Engine, customer: Customer): Promise<string[]> {
+  const edges = await itemsOf(engine, customer, 'Involvement');
+  return edges.map(({ PK, id, commentId, made }) => `${PK.split('#').at(-1)} ${made ? 'made' : 'in'} ${id}/${commentId}`).sort();
+}
+
+const contentTypes = ['Thread', 'Comment', 'RecordId', 'Involvement', 'Reaction', 'Job'];
+
+/** How many items a customer's threads consist of, by type. */
+export async function contentOf(engine: Engine, { apiKey }: Customer): Promise<Record<string, number>> {
+  const own = (await everyItem(engine)).filter(({ PK, _t }) => PK.startsWith(`T#${apiKey}#`) && contentTypes.includes(_t));
+  return Object.fromEntries([...Map.groupBy(own, ({ _t }) => String(_t))].map(([type, items]) => [type, items.length]));
+}
