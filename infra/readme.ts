@@ -52,6 +52,9 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
       [name, purpose, String(batchSize), String(maxConcurrency), lateAfterSeconds === undefined ? 'may wait' : `${lateAfterSeconds / 60} minutes`]
     )),
   ),
+  openPayload: () => sample('openPayload'),
+  verifyWebhook: () => sample('verifyWebhook'),
+  verifyWithLibrary: () => sample('verifyWithLibrary'),
   metrics: () => table(['Metric', 'Unit', 'Meaning'], Object.entries(deliveryMetrics).map(([name, { unit, meaning }]) => [code(name), unit, meaning])),
   settings: () => {
     const defaults = readSettings(() => undefined);
@@ -66,6 +69,11 @@ export function withGeneratedTables(readme: string): string {
     if (!make) throw new Error(`There is no generated table named ${name}, only ${Object.keys(generatedTables).join(', ')}`);
     return `${start}\n${make()}\n\n${end}`;
   });
+}
+
+/** A sample for customers, which the tests run as it stands. */
+function sample(name: string): string {
+  return `\`\`\`js\n${readFileSync(join(projectDir, `test/samples/${name}.mjs`), 'utf8').trim()}\n\`\`\``;
 }
 
 /** When a worker runs. */
@@ -98,17 +106,29 @@ const timeOf = (attribute: number) => Date.UTC(2200, attribute, 15, 12, 34, 56);
 
 /**
  * What an entity makes of placeholders: `<name>` for each part that it asks for. Where its schema says that the part is a
- * number, which keys may compute with, it gets a number and the placeholder takes its place in the result.
+ * number, which keys may compute with, it gets a number and the placeholder takes its place in the result. What only items without
+ * some optional attribute have is made of placeholders without these.
  */
 function keyPattern<T extends object>({ definition }: AnyEntity, make: (parts: never) => T): Record<string, unknown> {
-  const numbers = Object.entries(definition.schema.shape).filter(([, field]) => isNumber(field)).map(([name], position) => [name, timeOf(position)] as const);
-  const known = new Map<string | symbol, number>(numbers);
-  const made = make(new Proxy({}, { get: (_target, name) => known.get(name) ?? `<${String(name)}>` }) as never);
+  const numbers: [string, number][] = [];
+  const parts = (optionals: boolean) => placeholders(definition.schema, optionals, numbers) as never;
+  const made = { ...make(parts(false)), ...make(parts(true)) };
   return Object.fromEntries(Object.entries(made).map(([name, key]) => [name, typeof key === 'string' ? named(key, numbers) : key]));
 }
 
-function isNumber(field: z.core.$ZodType): boolean {
-  return field instanceof z.ZodOptional ? isNumber(field.unwrap()) : field instanceof z.ZodNumber;
+/** An object that has a placeholder under every name, but, unless `optionals`, nothing under those that its schema calls optional. */
+function placeholders(schema: z.ZodObject, optionals: boolean, numbers: [string, number][]): object {
+  const made = new Map<string | symbol, unknown>(Object.entries(schema.shape).map(([name, field]) => [name, placeholder(name, field as z.core.$ZodType, optionals, numbers)]));
+  return new Proxy({}, { get: (_target, name) => (made.has(name) ? made.get(name) : `<${String(name)}>`) });
+}
+
+function placeholder(name: string, field: z.core.$ZodType, optionals: boolean, numbers: [string, number][]): unknown {
+  if (field instanceof z.ZodOptional) return optionals ? placeholder(name, field.unwrap(), optionals, numbers) : undefined;
+  if (field instanceof z.ZodObject) return placeholders(field, optionals, numbers);
+  if (!(field instanceof z.ZodNumber)) return `<${name}>`;
+  const value = timeOf(numbers.length);
+  numbers.push([name, value]);
+  return value;
 }
 
 function named(key: string, numbers: readonly (readonly [string, number])[]): string {

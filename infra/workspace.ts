@@ -141,7 +141,8 @@ async function withStackOutputs(source: NodeJS.ProcessEnv, stack: string, needs:
   return { ...source, ...Object.fromEntries(found) };
 }
 
-async function stackOutputs(stack: string): Promise<Map<string, string>> {
+/** The outputs of a stack, by name. */
+export async function stackOutputs(stack: string): Promise<Map<string, string>> {
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   const { Stacks } = await new CloudFormationClient().send(new DescribeStacksCommand({ StackName: stack }));
   return new Map(Stacks?.[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));

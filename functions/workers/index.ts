@@ -1,5 +1,7 @@
-/**
- * The registry of workers: one line per worker, as in `export { worker as sweep } from './sweep.ts';`. The stack and the tests read
- * it; a deployed function never does.
- */
+/** The registry of workers: one line per worker. The stack and the tests read it; a deployed function never does. */
+export { worker as deliverWebhook } from './deliverWebhook.ts';
+export { worker as deliverWebhookSlow } from './deliverWebhookSlow.ts';
+export { worker as fanOutEvents } from './fanOutEvents.ts';
+export { worker as runJobs } from './runJobs.ts';
 export { worker as sendEmail } from './sendEmail.ts';
+export { worker as sweep } from './sweep.ts';

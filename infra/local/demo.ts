@@ -26,7 +26,10 @@ export interface DemoOptions {
   onCreation(): void;
 }
 
-/** Creates the demo workspace at the first start, and writes `credentials.json` at every one, as the address may differ. */
+/**
+ * Creates the demo workspace at the first start. At every one, as addresses may differ, writes `credentials.json`, and for the operator's
+ * commands `operator.json`: the environment in which they reach this run.
+ */
 export async function ensureDemoWorkspace({ dataDir, baseUrl, serviceName, operatorEnvironment, onCreation }: DemoOptions): Promise<DemoCredentials> {
   const file = join(dataDir, 'credentials.json');
   const stored = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Workspace) : undefined;
@@ -34,6 +37,7 @@ export async function ensureDemoWorkspace({ dataDir, baseUrl, serviceName, opera
   const { ownerEmail, workspaceId, workspaceAuthToken, apiKey, authToken } = stored ?? (await createWorkspace(operatorEnvironment));
   const credentials = { baseUrl, headerPrefix: `x-${serviceName}-`, ownerEmail, workspaceId, workspaceAuthToken, apiKey, authToken };
   await writePrivately(file, credentials);
+  await writePrivately(join(dataDir, 'operator.json'), operatorEnvironment);
   return credentials;
 }
 

@@ -13,7 +13,6 @@ const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 /** Pending events are spread over this many index partitions, so that no tenant's burst can throttle the table's writes. */
 export const eventShards = 16;
 
-const day = (at: number) => instantKey(at).slice(0, 10);
 
 const Schema = z.object({
   eventId: z.string(),
@@ -51,17 +50,17 @@ export const EventEntity = defineEntity({
       sk: ({ createdAt, eventId }) => [instantKey(createdAt), eventId],
     },
     gsi4: {
-      holds: 'events of a tenant, by day, shard and time',
-      pk: ({ tenant, createdAt, shard }) => eventsOfDay(tenant, day(createdAt), shard),
+      holds: 'events of a tenant, by shard and time',
+      pk: ({ tenant, shard }) => eventsOf(tenant, shard),
       sk: ({ createdAt, eventId }) => [instantKey(createdAt), eventId],
     },
   },
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** The index partition of a tenant's events of one day (`2026-11-20`, UTC) in one shard. */
-export function eventsOfDay(tenant: string, date: string, shard: number): string[] {
-  return [tenant, 'EVENTS', date, String(shard)];
+/** The index partition of a tenant's events in one shard. */
+export function eventsOf(tenant: string, shard: number): string[] {
+  return [tenant, 'EVENTS', String(shard)];
 }
 
 function pendingEvents(shard: number): string[] {

@@ -60,6 +60,13 @@ const writesOfOneThing: Costs = {
 
 /** Mostly in one transaction, which costs twice what its items do. */
 const writesOfSeveralThings: Costs = {
+  // The event and its payload, each indexed twice; a test has a delivery as well.
+  '/v2/events/publish one': [2, 2, 1, 6],
+  '/v2/events/publish one of a document': [3, 3, 2, 6],
+  '/v2/events/publish one that is there': [3, 3, 2, 0],
+  '/v2/workspace/advancedwebhook/endpoints/test one': [2, 2, 3, 13],
+  '/v2/workspace/advancedwebhook/endpoints/recover nothing': [3, 3, 4.5, 0],
+  '/v2/workspace/advancedwebhook/messages/resend one': [4, 3, 5, 3],
   '/v2/notifications/add one': [3, 3, 2, 8],
   '/v2/notifications/add one that is there': [8, 7, 7, 0],
   '/v2/notifications/add one to verified users': [6, 5, 7, 6],
@@ -86,8 +93,8 @@ const writesOfSeveralThings: Costs = {
   '/v2/commentannotations/comments/delete one': [5, 5, 5, 6],
   // The reaction, its id, its edge, the comment and the event.
   '/v2/reactions/add one': [4, 4, 3, 6],
-  '/v2/reactions/add one on a comment': [6, 5, 6, 16],
-  '/v2/reactions/add one more user': [7, 6, 6, 12],
+  '/v2/reactions/add one on a comment': [6, 5, 6, 18],
+  '/v2/reactions/add one more user': [7, 6, 6, 14],
   '/v2/reactions/add one that is there, unchanged': [4, 4, 4, 0],
   '/v2/reactions/delete one': [5, 5, 4, 6],
   '/v2/reactions/delete one on a comment': [7, 6, 6, 16],
@@ -118,6 +125,10 @@ const writesOfSeveralThings: Costs = {
 
 /** Reads of more than the limits of their kind. */
 const dearReads: Costs = {
+  // One query per shard of the tenant's events; then the events and their deliveries.
+  '/v2/workspace/advancedwebhook/messages/get a page': [19, 3, 11, 0],
+  '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': [4, 3, 5.5, 0],
+  '/v2/workspace/advancedwebhook/attempts/get of a message': [3, 1, 3, 0],
   '/v2/commentannotations/get by id': [5, 3, 5, 0],
   '/v2/commentannotations/get a page': [3, 3, 3, 0],
   '/v2/commentannotations/get a hundred': [3, 3, 32, 0],
@@ -127,7 +138,7 @@ const dearReads: Costs = {
   '/v2/notifications/get a page of a user': [8, 5, 8, 0],
   '/v1/notifications/get of a document': [3, 3, 3, 0],
   '/v2/notifications/config/get of one document': [3, 3, 4, 0],
-  '/v2/users/data/get of one user': [8, 5, 8, 0],
+  '/v2/users/data/get of one user': [12, 5, 21, 0],
   // The organization, the document and its ids, then the records; those of an organization are read document by document.
   '/v2/activities/get by id': [4, 3, 4, 0],
   '/v2/activities/get a page of a document': [3, 3, 11, 0],

@@ -19,6 +19,7 @@ let activityToken: string;
 let recordingToken: string;
 let webhookEndpointId: string;
 let webhookIterator: string;
+let messageIterator: string;
 
 beforeAll(async () => {
   engine = await startEngine();
@@ -48,6 +49,8 @@ beforeAll(async () => {
   for (const uid of ['taken', 'other']) {
     ({ id: webhookEndpointId } = await first.ok('/v2/workspace/advancedwebhook/endpoints/create', { url: `https://example.com/${MARK}`, description: MARK, channels: [MARK], metadata: { mark: MARK }, uid }));
   }
+  for (const eventId of ['first-event', 'second-event']) await first.ok('/v2/events/publish', { event: 'comment.add', organizationId: 'acme', documentId: 'document', eventId, channels: [MARK], data: { note: MARK } });
+  ({ iterator: messageIterator } = await first.ok('/v2/workspace/advancedwebhook/messages/get', { limit: 1 }));
   ({ iterator: webhookIterator } = await first.ok('/v2/workspace/advancedwebhook/endpoints/get', { limit: 1 }));
   await first.ok('/v2/workspace/webhookconfig/update', { webhookServiceConfig: { authToken: MARK, rawNotificationUrl: `https://example.com/${MARK}` } });
   ({ nextPageToken: pageToken } = (await first.call('/v2/organizations/get', { pageSize: 1 })).body.result);
@@ -88,6 +91,7 @@ const cases: Record<string, () => object[]> = {
   '/v2/auth/permissions/add': () => [{ user: { userId: 'user' }, permissions: { resources } }],
   '/v2/auth/permissions/get': () => [{ organizationId: 'acme', userIds: ['user'], documentIds: ['document'], folderIds: ['folder'] }],
   '/v2/auth/permissions/remove': () => [{ userId: 'user', permissions: { resources } }],
+  '/v2/events/publish': () => [{ event: 'comment.add', organizationId: 'acme', eventId: 'first-event' }],
   '/v2/organizations/add': () => [{ organizations: [{ organizationId: 'beta' }] }],
   '/v2/organizations/documents/access/update': () => [{ organizationId: 'acme', documentIds: ['document'], accessType: 'restricted' }],
   '/v2/organizations/documents/add': () => [{ organizationId: 'acme', folderId: 'folder', documents: [{ documentId: 'theirs' }] }],
@@ -99,6 +103,11 @@ const cases: Record<string, () => object[]> = {
   '/v2/users/data/get': () => [{ organizationId: 'acme', userId: 'user' }],
   '/v2/workspace/activityconfig/get': () => [{}],
   '/v2/workspace/activityconfig/update': () => [{ activityServiceConfig: { triggers: { comment: { updated: false } } } }],
+  '/v2/workspace/advancedwebhook/attempts/get': () => [{ messageId: 'first-event' }, { messageId: 'first-event', endpointId: webhookEndpointId }],
+  '/v2/workspace/advancedwebhook/messages/get': () => [{}, { endpointId: webhookEndpointId }, { iterator: messageIterator }],
+  '/v2/workspace/advancedwebhook/messages/resend': () => [{ messageId: 'first-event', endpointId: webhookEndpointId }],
+  '/v2/workspace/advancedwebhook/endpoints/recover': () => [{ endpointId: webhookEndpointId, since: 0 }, { endpointId: webhookEndpointId, since: new Date().toISOString() }],
+  '/v2/workspace/advancedwebhook/endpoints/test': () => [{ endpointId: webhookEndpointId }],
   '/v2/workspace/advancedwebhook/endpoints/create': () => [{ url: 'https://example.com/theirs', uid: 'taken' }],
   '/v2/workspace/advancedwebhook/endpoints/delete': () => [{ endpointId: webhookEndpointId }],
   '/v2/workspace/advancedwebhook/endpoints/get': () => [{}, { iterator: webhookIterator }],
@@ -164,6 +173,7 @@ test('after all that, everything of the first tenant is as it was', async () => 
   expect((await first.ok('/v2/notifications/config/get', { organizationId: 'acme', userId: 'user', getOrganizationConfig: true }))[0].config.inbox).toBe('MINE');
   expect(await first.ok('/v2/workspace/notificationconfig/get', {})).toEqual({ useNotificationService: false, notificationServiceConfig: { delayConfig: { delaySeconds: 10 } } });
   expect(await first.ok('/v2/workspace/domains/get', {})).toEqual({ allowedDomains: ['first.example'] });
+  expect((await first.ok('/v2/workspace/advancedwebhook/messages/get', {})).messages.slice(0, 2).map(({ id, channels, deliveries }: any) => [id, channels, deliveries])).toEqual([['second-event', [MARK], []], ['first-event', [MARK], []]]);
   expect(await first.ok('/v2/workspace/advancedwebhookconfig/get', {})).toMatchObject({ isEnabled: true, encodeData: false });
   expect((await first.ok('/v2/workspace/advancedwebhook/endpoints/get', {})).endpoints.map(({ uid, description, disabled }: any) => [uid, description, disabled]).sort()).toEqual([['other', MARK, false], ['taken', MARK, false]]);
   expect(await first.ok('/v2/workspace/webhookconfig/get', {})).toMatchObject({ useWebhookService: false, webhookServiceConfig: { authToken: MARK } });

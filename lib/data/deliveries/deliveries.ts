@@ -110,7 +110,7 @@ function made(event: Pick<StoredEvent, 'eventId' | 'event' | 'createdAt' | 'shar
 }
 
 /** How many deliveries of one event are written at a time. */
-const PARALLEL = 20;
+const PARALLEL = 10;
 
 export class DeliveryStore {
   readonly #table: Table;

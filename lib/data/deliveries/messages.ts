@@ -4,7 +4,7 @@ import type { Delivery } from '../../domain/deliveries/delivery.ts';
 import { type ShownStatus, shownStatus } from '../../domain/deliveries/shown.ts';
 import { inParallel } from '../../inParallel.ts';
 import { indexPartition, type Key, type Stored } from '../entity.ts';
-import { EventEntity, eventShards, eventsOfDay, type StoredEvent } from '../events.ts';
+import { EventEntity, eventShards, eventsOf, type StoredEvent } from '../events.ts';
 import { openTable, type Table } from '../table.ts';
 import { DeliveryEntity, DeliveryStore, deliveriesTo, failedDeliveriesTo } from './deliveries.ts';
 
@@ -43,8 +43,6 @@ interface Place {
 const DAY = 24 * 60 * 60 * 1000;
 /** Messages are kept for so long. */
 const KEPT = 30 * DAY;
-/** The clock of another function may be ahead. */
-const AHEAD = 60 * 1000;
 /** Behind all instants. */
 const LAST = '~';
 /** How many messages a call looks at in search of those that a filter wants, and how many of them at a time. */
@@ -104,17 +102,10 @@ export class MessageReader {
       : this.#newest('gsi4', deliveriesTo(tenant, endpointId), since, page);
   }
 
-  /** Places of events, day by day, those of all shards of a day in one row. */
-  async #recent(tenant: string, since: number, { before, now, limit }: { before: string | undefined; now: number; limit: number }): Promise<Place[]> {
-    const found: Place[] = [];
-    const start = before === undefined ? now + AHEAD : Date.parse(before.slice(0, before.indexOf('Z') + 1));
-    for (let day = Math.floor(start / DAY) * DAY; found.length < limit && day + DAY > since; day -= DAY) {
-      const rest = limit - found.length;
-      const date = instantKey(day).slice(0, 10);
-      const shards = await Promise.all(Array.from({ length: eventShards }, (_each, shard) => this.#newest('gsi4', eventsOfDay(tenant, date, shard), since, { before, limit: rest })));
-      found.push(...shards.flat().sort((a, b) => (a.at > b.at ? -1 : 1)).slice(0, rest));
-    }
-    return found;
+  /** Places of events, those of all shards in one row. */
+  async #recent(tenant: string, since: number, page: { before: string | undefined; limit: number }): Promise<Place[]> {
+    const shards = await Promise.all(Array.from({ length: eventShards }, (_each, shard) => this.#newest('gsi4', eventsOf(tenant, shard), since, page)));
+    return shards.flat().sort((a, b) => (a.at > b.at ? -1 : 1)).slice(0, page.limit);
   }
 
   async #newest(index: IndexName, parts: readonly string[], since: number, { before = LAST, limit }: { before: string | undefined; limit: number }): Promise<Place[]> {
@@ -123,7 +114,7 @@ export class MessageReader {
     const { keys, positions } = await this.#table.queryIndex(index, indexPartition('tenant', parts), { between: [from, before], descending: true, limit: limit + 1 });
     const places = keys.map((key, i) => ({ key, at: (JSON.parse(positions[i]!) as Record<string, string>)[`${index}sk`]! }));
     // Both ends of the range belong to it, and the upper one was on the page before.
-    return places.slice(0, limit);
+    return places.filter(({ at }) => at !== before).slice(0, limit);
   }
 
   /** The messages at these places; undefined where there is none that the filter wants. */

@@ -198,6 +198,7 @@ function reducedDataOf({ verb, actor, thread, comment, comments = comment ? [com
     ...(comment && { targetComment: { commentId: comment.commentId, from: { userId: comment.from.userId }, ...(reaction && { reactionAnnotations: [reactionIds(reaction)] }) } }),
     metadata: eventIds(names),
     ...(verb === 'statusChanged' && { oldStatus: idOf(from), newStatus: idOf(to) }),
+    ...(verb === 'priorityChanged' && { newPriority: typeof to === 'string' ? to : idOf(to) }),
     ...(isPrivate(thread.visibility) && { visibility: thread.visibility }),
     truncated: true,
   };

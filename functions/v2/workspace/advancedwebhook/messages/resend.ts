@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { repeatDeliveries } from '../../../../../lib/data/deliveries/deliveries.ts';
+import { requireOperable } from '../../../../../lib/data/deliveries/operable.ts';
+import { sendHints } from '../../../../../lib/deliveries/hints.ts';
+import { messageAbout } from '../../../../../lib/deliveries/message.ts';
+import { deliveryTiming } from '../../../../../lib/deliveries/timing.ts';
+import { unknownMessage } from '../../../../../lib/domain/deliveries/shown.ts';
+import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { sendTo } from '../../../../../lib/queues.ts';
+import { Id } from '../../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/workspace/advancedwebhook/messages/resend',
+  summary: 'Send a message to an endpoint once more, at once',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ messageId: Id, endpointId: Id }),
+  output: z.object({ data: z.object({ messageId: z.string() }) }),
+  message: 'Message queued again successfully.',
+  errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
+  uses: { requireOperable, deliveries: repeatDeliveries, timing: deliveryTiming, queue: sendTo.deliverSlow },
+  impact: 'customers cannot have a message sent again',
+  example: {
+    data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8', endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+    result: { data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8' } },
+  },
+}, async ({ input: { messageId, endpointId }, caller, deps, now, log }) => {
+  await deps.requireOperable(caller, endpointId);
+  const delivery = await deps.deliveries.resend({ tenant: caller.tenant, eventId: messageId, endpointId }, now, deps.timing);
+  if (!delivery) throw unknownMessage();
+  await sendHints(deps.queue, messageAbout(delivery, now), log);
+  return { data: { messageId } };
+});
+
+export const handler = toLambda(endpoint);

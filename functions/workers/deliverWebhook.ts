@@ -1,0 +1,17 @@
+import { deliver } from '../../lib/deliveries/deliver.ts';
+import { delivers, deliveringWith } from '../../lib/deliveries/delivering.ts';
+import { DeliveryMessage } from '../../lib/deliveries/message.ts';
+import { sendTo } from '../../lib/queues.ts';
+import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
+import { defineWorker } from '../../lib/worker.ts';
+
+export const worker = defineWorker({
+  name: 'deliverWebhook',
+  summary: 'Makes first attempts to deliver webhooks',
+  on: { queue: 'deliver', message: DeliveryMessage },
+  uses: { delivers, own: sendTo.deliver },
+  impact: 'customers get webhooks late',
+  timeoutSeconds: 30,
+}, async (call) => deliver(deliveringWith(call, true)));
+
+export const handler = toWorkerLambda(worker);

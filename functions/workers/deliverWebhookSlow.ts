@@ -1,0 +1,17 @@
+import { deliver } from '../../lib/deliveries/deliver.ts';
+import { delivers, deliveringWith } from '../../lib/deliveries/delivering.ts';
+import { DeliveryMessage } from '../../lib/deliveries/message.ts';
+import { sendTo } from '../../lib/queues.ts';
+import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
+import { defineWorker } from '../../lib/worker.ts';
+
+export const worker = defineWorker({
+  name: 'deliverWebhookSlow',
+  summary: 'Makes further attempts to deliver webhooks, and those that somebody asked for',
+  on: { queue: 'deliverSlow', message: DeliveryMessage },
+  uses: { delivers, own: sendTo.deliverSlow },
+  impact: 'webhooks that failed before are repeated late',
+  timeoutSeconds: 30,
+}, async (call) => deliver(deliveringWith(call, false)));
+
+export const handler = toWorkerLambda(worker);

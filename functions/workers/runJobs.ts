@@ -1,0 +1,15 @@
+import { JobMessage } from '../../lib/data/jobs.ts';
+import { runJob, runsJobs } from '../../lib/deliveries/jobs.ts';
+import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
+import { defineWorker } from '../../lib/worker.ts';
+
+export const worker = defineWorker({
+  name: 'runJobs',
+  summary: 'Does work that goes on after an answer: recovers messages, removes what is left of deleted things',
+  on: { queue: 'jobs', message: JobMessage },
+  uses: { runsJobs },
+  impact: 'messages that customers recover are not sent, and what is left of deleted things stays',
+  timeoutSeconds: 60,
+}, async ({ deps, ...call }) => runJob(deps.runsJobs, call));
+
+export const handler = toWorkerLambda(worker);

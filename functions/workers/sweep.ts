@@ -1,0 +1,15 @@
+import { mailSweep } from '../../lib/deliveries/mailSweep.ts';
+import { sweep, sweeps } from '../../lib/deliveries/sweep.ts';
+import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
+import { defineWorker } from '../../lib/worker.ts';
+
+export const worker = defineWorker({
+  name: 'sweep',
+  summary: 'Sends what is due, and finds what got lost on its way',
+  on: { every: 'minute' },
+  uses: { sweeps, mails: mailSweep },
+  impact: 'webhooks are not repeated after more than 15 minutes, and what got lost on its way stays lost',
+  timeoutSeconds: 55,
+}, async ({ deps, ...call }) => sweep(deps.sweeps, call, [deps.mails]));
+
+export const handler = toWorkerLambda(worker);

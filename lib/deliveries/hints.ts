@@ -1,0 +1,11 @@
+import type { Log } from '../endpoint.ts';
+import type { QueueMessage, QueueSender } from '../queues.ts';
+
+/** Sends messages about what is stored already. When that is not possible the sweeper finds it a little later, so nobody needs to repeat anything. */
+export async function sendHints(queue: QueueSender, messages: readonly QueueMessage[], log: Log): Promise<void> {
+  try {
+    await queue.send(messages);
+  } catch (error) {
+    log.error('messages not sent, left to the sweeper', { messages: messages.length, error });
+  }
+}
