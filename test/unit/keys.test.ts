@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as z from 'zod';
 import { defineEntity, entities } from '../../lib/data/entity.ts';
-import { encodePart, joinKey, keyPrefix } from '../../lib/data/keys.ts';
+import { encodePart, joinKey, keyPrefix, tenantOf } from '../../lib/data/keys.ts';
 
 /** Parts made to collide if anything can: separators, escapes, what escapes look like, and lengths around the limit. */
 const tricky = fc.array(fc.constantFrom('#', '%', '~', '%23', '%7e', '23', 'a', 'ü', '\u{1f680}', '', 'x'.repeat(99), 'x'.repeat(200)), { maxLength: 5 }).map((pieces) => pieces.join(''));
@@ -14,6 +14,12 @@ describe('parts of keys', () => {
     fc.assert(fc.property(parts, parts, (a, b) => {
       expect(joinKey(a) === joinKey(b)).toBe(JSON.stringify(a) === JSON.stringify(b));
     }), { numRuns: 2_000 });
+  });
+
+  test('the tenant can be had back from a key, whatever it is called', () => {
+    fc.assert(fc.property(tricky.filter((tenant) => Buffer.byteLength(encodePart(tenant)) <= 200 && !encodePart(tenant).startsWith('~')), parts, (tenant, rest) => {
+      expect(tenantOf({ PK: joinKey(['T', tenant, ...rest]) })).toBe(tenant);
+    }));
   });
 
   test('design 5: a list does not meet another one whose parts are cut elsewhere', () => {

@@ -1,0 +1,235 @@
+import { environment } from '../../lib/capability.ts';
+import { type Delivery } from '../../lib/domain/deliveries/delivery.ts';
+import type { Timing } from '../../lib/domain/deliveries/schedule.ts';
+import { AttemptEntity, type Attempt, type DeliveryKey, DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
+import { emit, EventEntity, type NewEvent } from '../../lib/data/events.ts';
+import { openTable, type Table } from '../../lib/data/table.ts';
+import { deliver } from '../../lib/deliveries/deliver.ts';
+import { type DeliverDeps, delivers, type EndpointTrouble } from '../../lib/deliveries/delivering.ts';
+import { fanOut, type FanOutDeps, fansOut } from '../../lib/deliveries/fanOut.ts';
+import type { DeliveryMessage } from '../../lib/deliveries/message.ts';
+import { sweep, type SweepDeps, sweeps } from '../../lib/deliveries/sweep.ts';
+import { newId } from '../../lib/ids.ts';
+import type { QueueMessage, QueueSender } from '../../lib/queues.ts';
+import { createWebhookClient } from '../../lib/webhooks/send.ts';
+import { keptMeasures } from './workers.ts';
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+
+const VISIBILITY = 3 * MINUTE;
+const MAX_RECEIVES = 5;
+
+interface Queued {
+  readonly body: DeliveryMessage;
+  visibleAt: number;
+  receives: number;
+}
+
+/** A queue in memory whose delays pass with the clock of the tests. */
+class TestQueue implements QueueSender {
+  readonly messages: Queued[] = [];
+  readonly #clock: () => number;
+  readonly #tenant: string | undefined;
+  /** When set, the next sending throws, after so many messages were taken. */
+  failAfter: number | undefined;
+
+  constructor(tenant: string | undefined, clock: () => number) {
+    this.#tenant = tenant;
+    this.#clock = clock;
+  }
+
+  async send(messages: readonly QueueMessage[]): Promise<void> {
+    const taken = messages.slice(0, this.failAfter);
+    // The sweeper also finds what other tests have left.
+    const ours = taken.filter(({ body }) => this.#tenant === undefined || (body as DeliveryMessage).tenant === this.#tenant);
+    this.messages.push(...ours.map(({ body, delaySeconds = 0 }) => ({ body: body as DeliveryMessage, visibleAt: this.#clock() + delaySeconds * SECOND, receives: 0 })));
+    const failed = this.failAfter !== undefined;
+    this.failAfter = undefined;
+    if (failed) throw new Error('SQS did not take all messages');
+  }
+
+  remove(message: Queued): void {
+    this.messages.splice(this.messages.indexOf(message), 1);
+  }
+}
+
+/** The parts of deliveries on the real table, with queues and time in the hands of the tests. */
+export class DeliverySystem {
+  #now = Date.now();
+  /** Since when the clock runs by itself, as `performance.now` tells it. */
+  #runsSince: number | undefined;
+  readonly table: Table = openTable(environment(process.env));
+  readonly live: TestQueue;
+  readonly slow: TestQueue;
+  readonly jobs: object[] = [];
+  readonly measures = keptMeasures();
+  readonly troubles: (EndpointTrouble & { tenant: string })[] = [];
+  readonly errors: { message: string; keys: Record<string, unknown> | undefined }[] = [];
+  timing: Timing = { schedule: [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000].map((seconds) => seconds * SECOND), marginMs: 5 * MINUTE };
+  random = () => 0.5;
+  backlog = 0;
+  /** What the tests put in the place of parts. */
+  replaced: { deliver?: Partial<DeliverDeps>; fanOut?: Partial<FanOutDeps>; sweep?: Partial<SweepDeps> } = {};
+
+  // As in a function: opened once per process.
+  readonly #delivers: DeliverDeps = { ...delivers.open(environment(process.env)), client: createWebhookClient({ allowLoopback: true }) };
+
+  readonly #log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (message: string, keys?: Record<string, unknown>) => void this.errors.push({ message, keys }),
+  };
+
+  /** With a tenant, messages of others are dropped. */
+  constructor(tenant?: string) {
+    this.live = new TestQueue(tenant, () => this.now);
+    this.slow = new TestQueue(tenant, () => this.now);
+  }
+
+  readonly call = { clock: () => this.now, log: this.#log, measures: this.measures, newId: (prefix: string) => newId(prefix, this.now) };
+
+  /** Epoch ms. The clock stands still until something waits for its time, or until it is told to run. */
+  get now(): number {
+    return this.#now + (this.#runsSince === undefined ? 0 : performance.now() - this.#runsSince);
+  }
+
+  set now(time: number) {
+    this.#now = time;
+    if (this.#runsSince !== undefined) this.#runsSince = performance.now();
+  }
+
+  get deliverDeps(): DeliverDeps {
+    return {
+      ...this.#delivers,
+      slow: this.slow,
+      timing: this.timing,
+      tellOwner: async (tenant, trouble) => void this.troubles.push({ tenant, ...trouble }),
+      ...this.replaced.deliver,
+    };
+  }
+
+  get fanOutDeps(): FanOutDeps {
+    return { ...fansOut.open(environment(process.env)), live: this.live, timing: this.timing, consumers: [], ...this.replaced.fanOut };
+  }
+
+  get sweepDeps(): SweepDeps {
+    return {
+      ...sweeps.open(environment(process.env)),
+      fanOut: this.fanOutDeps,
+      slow: this.slow,
+      jobQueue: { send: async (messages) => void this.jobs.push(...messages.map(({ body }) => body)) },
+      backlog: async () => this.backlog,
+      timing: this.timing,
+      ...this.replaced.sweep,
+    };
+  }
+
+  /** Writes an event, as a change does in its transaction; gives its id. */
+  async emit(tenant: string, event: Partial<NewEvent> & { id?: string } = {}): Promise<string> {
+    const { id = newId('cause', this.now), ...given } = event;
+    const ops = emit(tenant, { event: 'comment.add', cause: { type: 'Test', id, revision: 1 }, payload: { source: 'huddle', data: { actionUser: { userId: 'ada', name: 'Ada' }, metadata: { apiKey: tenant } } }, ...given }, this.now);
+    await this.table.write(ops);
+    return (ops[0] as { put: { eventId: string } }).put.eventId;
+  }
+
+  /** Fans events out; gives the ids of those that failed. */
+  async fanOut(tenant: string, ...eventIds: string[]): Promise<string[]> {
+    return [...(await fanOut(this.fanOutDeps, eventIds.map((eventId) => ({ tenant, eventId })), this.call))];
+  }
+
+  /** An event that is fanned out. */
+  async publish(tenant: string, event: Parameters<DeliverySystem['emit']>[1] = {}): Promise<string> {
+    const eventId = await this.emit(tenant, event);
+    await this.fanOut(tenant, eventId);
+    return eventId;
+  }
+
+  /** Works on one message, wherever it comes from. */
+  async work(message: DeliveryMessage, { live = false } = {}): Promise<void> {
+    await deliver({
+      ...this.call, message, live, deps: this.deliverDeps, own: live ? this.live : this.slow, random: () => this.random(),
+      pause: (milliseconds) => this.#pause(milliseconds),
+    });
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
+    if (this.#runsSince === undefined) this.now += milliseconds;
+    else await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  }
+
+  /** What waits in the queues, the next one first. */
+  get waiting(): Queued[] {
+    return [...this.live.messages, ...this.slow.messages].sort((a, b) => a.visibleAt - b.visibleAt);
+  }
+
+  /** Takes the message that comes next, waits for it, and works on it; gives it, or undefined when there is none before `until`. */
+  async workOnNext(until = Infinity): Promise<DeliveryMessage | undefined> {
+    const [next] = this.waiting;
+    if (!next || next.visibleAt > until) return undefined;
+    this.now = Math.max(this.now, next.visibleAt);
+    const queue = this.live.messages.includes(next) ? this.live : this.slow;
+    next.visibleAt = this.now + VISIBILITY;
+    next.receives++;
+    try {
+      await this.work(next.body, { live: queue === this.live });
+      queue.remove(next);
+    } catch (error) {
+      this.errors.push({ message: 'worker', keys: { error } });
+      if (next.receives === MAX_RECEIVES) queue.remove(next);
+    }
+    return next.body;
+  }
+
+  /** Works until nothing waits in the queues, or until a time. */
+  async drain(until = Infinity): Promise<void> {
+    while (await this.workOnNext(until));
+    if (until !== Infinity) this.now = Math.max(this.now, until);
+  }
+
+  /** Lets the clock run and works on all messages as they come, each as soon as it may be taken, until none is left. */
+  async drainInRealTime(): Promise<void> {
+    this.#runsSince = performance.now();
+    const working = new Set<Promise<void>>();
+    while (this.waiting.length > 0 || working.size > 0) {
+      for (const queue of [this.live, this.slow]) {
+        for (const message of queue.messages.filter(({ visibleAt }) => visibleAt <= this.now)) {
+          queue.remove(message);
+          const work: Promise<void> = this.work(message.body, { live: queue === this.live }).finally(() => working.delete(work));
+          working.add(work);
+        }
+      }
+      await this.#pause(5);
+    }
+    this.#now = this.now;
+    this.#runsSince = undefined;
+  }
+
+  async sweep(): Promise<void> {
+    await sweep(this.sweepDeps, { ...this.call, deadline: this.now + 50 * SECOND });
+  }
+
+  /** Lets time go on to an end, a sweep per minute where something is due. */
+  async untilTheEnd(tenant: string, eventId: string, endpointIds: readonly string[]): Promise<void> {
+    for (;;) {
+      await this.drain();
+      const pending = (await Promise.all(endpointIds.map((endpointId) => this.delivery({ tenant, eventId, endpointId })))).flatMap((delivery) => delivery?.dueAt ?? []);
+      if (pending.length === 0) return;
+      this.now = Math.max(this.now, Math.ceil(Math.min(...pending) / MINUTE) * MINUTE);
+      await this.sweep();
+    }
+  }
+
+  async delivery(key: DeliveryKey): Promise<(Delivery & { _r: number }) | undefined> {
+    return this.table.get(DeliveryEntity, key);
+  }
+
+  async attempts(tenant: string, eventId: string): Promise<Attempt[]> {
+    return (await this.table.query(AttemptEntity, { tenant, eventId }, { prefix: ['ATTEMPT'], limit: 1_000 })).values;
+  }
+
+  async isFannedOut(tenant: string, eventId: string): Promise<boolean> {
+    return (await this.table.get(EventEntity, { tenant, eventId }))?.fannedOutAt !== undefined;
+  }
+}

@@ -1,0 +1,384 @@
+import type { Attempt, Revision, StoredDelivery } from '../../lib/data/deliveries/deliveries.ts';
+import type { Target } from '../../lib/data/deliveries/targets.ts';
+import type { Stored } from '../../lib/data/entity.ts';
+import type { EventToDeliver } from '../../lib/data/events.ts';
+import { deliver } from '../../lib/deliveries/deliver.ts';
+import type { Delivering } from '../../lib/deliveries/delivering.ts';
+import { fanOut, type FanOutDeps } from '../../lib/deliveries/fanOut.ts';
+import type { DeliveryMessage } from '../../lib/deliveries/message.ts';
+import { sweep, type SweepDeps } from '../../lib/deliveries/sweep.ts';
+import { type Delivery, newDelivery, nextAttemptOf, type Pending, resent } from '../../lib/domain/deliveries/delivery.ts';
+import type { EndpointHealth } from '../../lib/domain/deliveries/health.ts';
+import type { AttemptOutcome } from '../../lib/domain/deliveries/outcome.ts';
+import type { Timing } from '../../lib/domain/deliveries/schedule.ts';
+import type { WebhookEndpoint } from '../../lib/domain/webhooks/endpoints.ts';
+import type { QueueMessage, QueueSender } from '../../lib/queues.ts';
+import { keptMeasures } from './workers.ts';
+
+const START = Date.UTC(2026, 10, 20);
+const MINUTE = 60_000;
+const VISIBILITY = 180_000;
+const MAX_RECEIVES = 5;
+const TENANT = 'key_1';
+const EVENT_ID = 'msg_1';
+
+export const worldTiming: Timing = { schedule: [0, 5_000, 20 * MINUTE], marginMs: 5 * MINUTE };
+
+/** What an adversary may do to the system, how often. */
+export interface Adversity {
+  /** Processes that end wherever they are, or are so slow that their lease ends before they do. */
+  crashes: number;
+  /** Messages that come twice. */
+  duplicates: number;
+  /** Messages and stream records that never come. */
+  losses: number;
+  /** Attempts that somebody asks for, whatever the state. */
+  resends?: number;
+}
+
+/** Picks one of so many possibilities. The first is what goes on without adversity. */
+export type Choose = (possibilities: number, kinds: readonly string[]) => number;
+
+interface Actor {
+  /** Its steps that may be made now: several where it makes them at the same time. */
+  readonly waiting: (() => void)[];
+  ended: boolean;
+  readonly onEnd: (failed: boolean) => void;
+}
+
+interface Message {
+  readonly body: DeliveryMessage;
+  visibleAt: number;
+  receives: number;
+}
+
+/**
+ * Everything that deliveries happen in, with time, table and queues made up: one event, its deliveries, and the real code of fan-out,
+ * worker and sweeper. Each access to the table, a queue or a receiver is a step; between steps anything that `choose` says can happen.
+ */
+export class World {
+  now = START;
+  crashes = 0;
+  steps = 0;
+  /** By endpoint and attempt, as in `a/1`. */
+  readonly sends = new Map<string, number>();
+  readonly log: Pick<Attempt, 'endpointId' | 'attempt' | 'outcome'>[] = [];
+  readonly rows = new Map<string, Delivery & { _r: number }>();
+  readonly errors: unknown[] = [];
+  /** Sent after the deletion of the endpoint was answered. */
+  tooLate = 0;
+  exhaustedEvents = 0;
+  fannedOut = false;
+
+  readonly #choose: Choose;
+  readonly #left: Adversity;
+  readonly #outcome: (endpointId: string, attempt: number) => AttemptOutcome;
+  readonly #endpoints: Map<string, WebhookEndpoint>;
+  readonly #health = new Map<string, Stored<EndpointHealth>>();
+  readonly #actors = new Set<Actor>();
+  #messages: Message[] = [];
+  #streamRecord = true;
+  #deletes: string[];
+  #ids = 0;
+
+  constructor(options: { endpoints: readonly string[]; outcome: (endpointId: string, attempt: number) => AttemptOutcome; choose: Choose; adversity: Adversity; deletes?: readonly string[] }) {
+    this.#choose = options.choose;
+    this.#left = { ...options.adversity };
+    this.#outcome = options.outcome;
+    this.#deletes = [...(options.deletes ?? [])];
+    this.#endpoints = new Map(options.endpoints.map((endpointId) => [endpointId, { endpointId, url: `https://${endpointId}.test`, disabled: false, secrets: [], createdAt: START, updatedAt: START }]));
+  }
+
+  /** Goes on until nothing can happen any more. */
+  async run(): Promise<void> {
+    for (;;) {
+      // What an actor does between two steps takes no time.
+      await new Promise((resolve) => setImmediate(resolve));
+      const possible = this.#possible();
+      if (possible.length === 0) return;
+      if (++this.steps > 5_000) throw new Error('It goes on for ever');
+      possible[this.#choose(possible.length, possible.map(([kind]) => kind))]![1]();
+    }
+  }
+
+  #possible(): [kind: string, happen: () => void][] {
+    const possible: [string, () => void][] = [];
+    const waiting = [...this.#actors].filter((actor) => actor.waiting.length > 0);
+    for (const actor of waiting) possible.push(['step', () => actor.waiting.shift()!()]);
+    const ready = this.#messages.filter(({ visibleAt }) => visibleAt <= this.now);
+    if (waiting.length < 3) {
+      if (this.#streamRecord) possible.push(['stream', () => this.#runFanOut()]);
+      for (const message of ready) possible.push(['receive', () => this.#receive(message)]);
+    }
+    if (possible.length === 0) {
+      const next = this.#nextTime();
+      if (next !== undefined) {
+        possible.push(['time', () => {
+          this.now = Math.max(this.now, next);
+          if (this.#sweepIsDue()) this.#runSweep();
+        }]);
+      }
+    }
+    for (const endpointId of this.#deletes) possible.push(['delete', () => this.#delete(endpointId)]);
+    if (this.#left.crashes > 0) {
+      for (const actor of waiting) possible.push(['crash', () => this.#crash(actor)]);
+      if (waiting.length > 0) possible.push(['stall', () => this.#stall()]);
+    }
+    if (this.#left.duplicates > 0) {
+      for (const message of ready) {
+        possible.push(['duplicate', () => {
+          this.#left.duplicates--;
+          this.#messages.push({ ...message });
+        }]);
+      }
+    }
+    if ((this.#left.resends ?? 0) > 0) {
+      for (const row of this.rows.values()) possible.push(['resend', () => this.#resend(row)]);
+    }
+    if (this.#left.losses > 0) {
+      for (const message of ready) possible.push(['lose', () => this.#lose(() => this.#drop(message))]);
+      if (this.#streamRecord) possible.push(['lose', () => this.#lose(() => void (this.#streamRecord = false))]);
+    }
+    return possible;
+  }
+
+  #crash(actor: Actor): void {
+    this.#left.crashes--;
+    this.crashes++;
+    this.#end(actor, true);
+  }
+
+  /** All that are at work take longer than their leases last. */
+  #stall(): void {
+    this.#left.crashes--;
+    this.crashes++;
+    this.now += MINUTE + 1;
+  }
+
+  #lose(what: () => void): void {
+    this.#left.losses--;
+    what();
+  }
+
+  #resend(row: Delivery & { _r: number }): void {
+    this.#left.resends!--;
+    const again = { ...resent(row, this.now, worldTiming), _r: row._r + 1 };
+    this.rows.set(row.endpointId, again);
+    this.#messages.push({ body: { tenant: TENANT, eventId: EVENT_ID, endpointId: row.endpointId, attemptNo: nextAttemptOf(again) }, visibleAt: this.now, receives: 0 });
+  }
+
+  #delete(endpointId: string): void {
+    this.#deletes = this.#deletes.filter((one) => one !== endpointId);
+    this.#endpoints.delete(endpointId);
+  }
+
+  #drop(message: Message): void {
+    this.#messages = this.#messages.filter((one) => one !== message);
+  }
+
+  /** When something happens by itself: a message appears, or the sweeper has something to do. */
+  #nextTime(): number | undefined {
+    const due = [...this.rows.values()].flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]));
+    const sweeps = [...due, ...(this.fannedOut ? [] : [START + 3 * MINUTE + 1])].map((at) => Math.ceil(Math.max(at, this.now) / MINUTE) * MINUTE);
+    const times = [...this.#messages.map(({ visibleAt }) => visibleAt), ...sweeps];
+    return times.length > 0 ? Math.min(...times) : undefined;
+  }
+
+  #sweepIsDue(): boolean {
+    return (!this.fannedOut && this.now > START + 3 * MINUTE) || [...this.rows.values()].some(({ dueAt = Infinity }) => dueAt <= this.now);
+  }
+
+  #start(work: (actor: Actor) => Promise<unknown>, onEnd: (failed: boolean) => void): void {
+    const actor: Actor = { waiting: [], ended: false, onEnd };
+    this.#actors.add(actor);
+    work(actor).then(() => this.#end(actor, false), (error: unknown) => {
+      this.errors.push(error);
+      this.#end(actor, true);
+    });
+  }
+
+  #end(actor: Actor, failed: boolean): void {
+    if (actor.ended) return;
+    actor.ended = true;
+    this.#actors.delete(actor);
+    actor.onEnd(failed);
+  }
+
+  #turn(actor: Actor): Promise<void> {
+    // One that has crashed never goes on.
+    return new Promise((resolve) => void actor.waiting.push(resolve));
+  }
+
+  #receive(message: Message): void {
+    message.visibleAt = this.now + VISIBILITY;
+    message.receives++;
+    this.#start((actor) => deliver(this.#delivering(actor, message.body)), (failed) => {
+      if (!failed || message.receives >= MAX_RECEIVES) this.#drop(message);
+    });
+  }
+
+  #runFanOut(): void {
+    this.#streamRecord = false;
+    this.#start((actor) => this.#fanOut(actor), (failed) => {
+      this.#streamRecord ||= failed;
+    });
+  }
+
+  async #fanOut(actor: Actor): Promise<void> {
+    const failed = await fanOut(this.#fanOutDeps(actor), [{ tenant: TENANT, eventId: EVENT_ID }], this.#call());
+    if (failed.size > 0) throw new Error('fan-out failed');
+  }
+
+  #runSweep(): void {
+    this.#start((actor) => sweep(this.#sweepDeps(actor), { ...this.#call(), deadline: Infinity }), () => undefined);
+  }
+
+  #call() {
+    return { clock: () => this.now, log: { info: () => undefined, warn: () => undefined, error: (_message: string, keys?: Record<string, unknown>) => void this.errors.push(keys?.error) }, measures: keptMeasures() };
+  }
+
+  #sender(actor: Actor): QueueSender {
+    return {
+      send: async (messages: readonly QueueMessage[]) => {
+        if (messages.length === 0) return;
+        await this.#turn(actor);
+        this.#messages.push(...messages.map(({ body, delaySeconds = 0 }) => ({ body: body as DeliveryMessage, visibleAt: this.now + delaySeconds * 1000, receives: 0 })));
+      },
+    };
+  }
+
+  #stored(endpointId: string): StoredDelivery | undefined {
+    const row = this.rows.get(endpointId);
+    return row && { ...row, tenant: TENANT };
+  }
+
+  async #replace<D extends Delivery>(actor: Actor, { tenant, _r }: Revision, next: D, more: readonly unknown[] = []): Promise<(D & Revision) | 'lost'> {
+    await this.#turn(actor);
+    if (this.rows.get(next.endpointId)?._r !== _r) return 'lost';
+    const stored = { ...next, tenant, _r: _r + 1 };
+    this.rows.set(next.endpointId, stored);
+    if (more.length > 0) this.exhaustedEvents++;
+    return stored;
+  }
+
+  #target(endpointId: string): Stored<Target> | undefined {
+    const endpoint = this.#endpoints.get(endpointId);
+    return endpoint && { kind: 'advanced', url: endpoint.url, rateLimit: undefined, endpoint: { ...endpoint, _r: 1 }, _r: 1 };
+  }
+
+  #delivering(actor: Actor, message: DeliveryMessage): Delivering {
+    const { endpointId, attemptNo } = message;
+    const slow = this.#sender(actor);
+    return {
+      ...this.#call(),
+      message,
+      newId: (prefix) => `${prefix}_${this.#ids++}`,
+      own: slow,
+      live: false,
+      random: () => 0.5,
+      pause: async () => undefined,
+      deps: {
+        slow,
+        timing: worldTiming,
+        tellOwner: async () => undefined,
+        endpoints: { disable: async () => 'lost' },
+        deliveries: {
+          look: async () => {
+            await this.#turn(actor);
+            return { delivery: this.#stored(endpointId), target: this.#target(endpointId), health: this.#health.get(endpointId) };
+          },
+          get: async () => {
+            await this.#turn(actor);
+            return this.#stored(endpointId);
+          },
+          replace: (read, next, more) => this.#replace(actor, read, next, more),
+          log: async (_key, { attempt, outcome }) => {
+            await this.#turn(actor);
+            this.log.push({ endpointId, attempt, outcome });
+          },
+        },
+        runtime: {
+          health: async () => this.#health.get(endpointId),
+          reserve: async () => this.now,
+          learn: async (_key, health, read) => {
+            await this.#turn(actor);
+            if (this.#health.get(endpointId)?._r !== read?._r) return 'lost';
+            this.#health.set(endpointId, { ...health, _r: (read?._r ?? 0) + 1 });
+            return 'done';
+          },
+        },
+        requests: {
+          prepare: async () => {
+            await this.#turn(actor);
+            const target = this.#target(endpointId);
+            return target ? { request: { url: target.url, headers: {}, body: '{}' }, target, createdAt: START } : 'gone';
+          },
+        },
+        client: {
+          post: async () => {
+            const name = `${endpointId}/${attemptNo}`;
+            this.sends.set(name, (this.sends.get(name) ?? 0) + 1);
+            if (!this.#endpoints.has(endpointId)) this.tooLate++;
+            const outcome = this.#outcome(endpointId, attemptNo);
+            await this.#turn(actor);
+            return { outcome, durationMs: 1 };
+          },
+        },
+      },
+    };
+  }
+
+  #fanOutDeps(actor: Actor): FanOutDeps {
+    const event: EventToDeliver = { tenant: TENANT, eventId: EVENT_ID, event: 'comment.add', createdAt: START, shard: 0, payload: { source: 'comment', data: {} }, _r: 1 };
+    return {
+      live: this.#sender(actor),
+      timing: worldTiming,
+      consumers: [],
+      subscriptions: { of: async () => ({ endpoints: [...this.#endpoints.values()], basic: undefined }) },
+      outbox: {
+        toDeliver: async () => {
+          await this.#turn(actor);
+          return this.fannedOut ? [] : [event];
+        },
+        fannedOut: async () => {
+          await this.#turn(actor);
+          this.fannedOut = true;
+        },
+      },
+      deliveries: {
+        make: async (_event, endpointIds, now, timing) => {
+          const deliveries = endpointIds.map((endpointId, shard) => ({ ...newDelivery({ eventId: EVENT_ID, endpointId, event: 'comment.add', createdAt: START, shard }, now, timing), tenant: TENANT }));
+          for (const delivery of deliveries) {
+            await this.#turn(actor);
+            if (!this.rows.has(delivery.endpointId)) this.rows.set(delivery.endpointId, { ...delivery, _r: 1 });
+          }
+          return deliveries;
+        },
+      },
+    };
+  }
+
+  #sweepDeps(actor: Actor): SweepDeps {
+    const slow = this.#sender(actor);
+    return {
+      slow,
+      jobQueue: slow,
+      timing: worldTiming,
+      reconcileAfterMs: 3 * MINUTE,
+      backlog: async () => 0,
+      runtime: { ailing: async () => ({ open: 0, warned: 0 }) },
+      jobs: { due: async () => ({ jobs: [], next: undefined }), putOff: async () => false },
+      fanOut: this.#fanOutDeps(actor),
+      events: {
+        pending: async (shard) => ({ events: shard === 0 && !this.fannedOut ? [{ tenant: TENANT, eventId: EVENT_ID, event: 'comment.add', createdAt: START, shard, _r: 1 }] : [], next: undefined }),
+      },
+      deliveries: {
+        due: async (shard, at) => ({
+          deliveries: [...this.rows.values()].filter((row): row is Pending & { _r: number } => row.shard === shard && row.dueAt !== undefined && row.dueAt <= at).map((row) => ({ ...row, tenant: TENANT })),
+          next: undefined,
+        }),
+        replace: (read, next, more) => this.#replace(actor, read, next, more),
+      },
+    };
+  }
+}
