@@ -11,6 +11,8 @@ export interface SystemOptions {
   /** A directory to keep; without one, a temporary one is removed after `stop`. */
   readonly dataDir?: string;
   readonly env?: Record<string, string>;
+  /** JavaScript that each of its threads runs before anything else, to stand for what a test cannot have happen: other times, other names. */
+  readonly preload?: string;
 }
 
 export interface Answer {
@@ -42,7 +44,7 @@ export interface System {
 /** Starts the system on any free port and waits until it is ready. */
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const dataDir = await realpath(options.dataDir ?? (await temporaryDir()));
-  const launched = launch(dataDir, options.env);
+  const launched = launch(dataDir, options);
   const { child, output, ended } = launched;
   await printed(launched, /^Ready: /m);
   const credentials = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8')) as DemoCredentials;
@@ -73,7 +75,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
 /** Starts a system that is expected to give up, and gives its exit code and what it printed. */
 export async function startInVain(options: SystemOptions = {}): Promise<{ code: number | null; output: string }> {
   const dataDir = options.dataDir ?? (await temporaryDir());
-  const { output, ended } = launch(dataDir, options.env);
+  const { output, ended } = launch(dataDir, options);
   const code = await ended;
   if (!options.dataDir) await rm(dataDir, { recursive: true, force: true });
   return { code, output: output() };
@@ -90,8 +92,10 @@ interface Launched {
   output(): string;
 }
 
-function launch(dataDir: string, env: Record<string, string> = {}): Launched {
-  const child = spawn(process.execPath, [MAIN], { env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+function launch(dataDir: string, { env = {}, preload }: SystemOptions): Launched {
+  // Threads get what stands on the command line, whatever environment they have.
+  const first = preload === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
+  const child = spawn(process.execPath, [...first, MAIN], { env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
   return { child, output: () => text, ended: once(child, 'close').then(([code]) => code as number | null) };

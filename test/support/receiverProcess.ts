@@ -1,0 +1,32 @@
+/**
+ * A receiver of webhooks in a process of its own: what has come stays when the sender is killed, and it answers while the sender is
+ * busy. It tells its parent of each request and does with those of a path what the parent says; `RemoteReceiver` is that parent.
+ */
+import { text } from 'node:stream/consumers';
+import type { Behaviour, FromReceiver, ToReceiver } from './remoteReceiver.ts';
+import { startHttp } from './receivers.ts';
+
+const behaviours = new Map<string, Behaviour>();
+const seen = new Map<string, number>();
+
+const tell = (message: FromReceiver) => process.send?.(message);
+
+const { url } = await startHttp(async (request, response) => {
+  const [path = '', id = ''] = [request.url, request.headers['webhook-id'] as string | undefined];
+  const at = Date.now();
+  const body = await text(request);
+  const { status = 200, headers = {}, body: answer = '', hangs = false, timesEach = Infinity } = behaviours.get(path) ?? {};
+  const times = (seen.get(`${path} ${id}`) ?? 0) + 1;
+  seen.set(`${path} ${id}`, times);
+  const behaves = times <= timesEach;
+  const answered = behaves ? (hangs ? undefined : status) : 200;
+  tell({ came: { path, headers: request.headers, body, at, answered } });
+  if (answered !== undefined) response.writeHead(answered, behaves ? headers : {}).end(behaves ? answer : '');
+});
+
+process.on('message', ({ path, behaviour }: ToReceiver) => {
+  behaviours.set(path, behaviour);
+  tell({ behaves: path });
+});
+process.on('disconnect', () => process.exit());
+tell({ url });
