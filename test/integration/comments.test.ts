@@ -78,12 +78,14 @@ describe('comments/add', () => {
     expect(audience).toMatchObject({ actorId: 'bob', addressed: ['eve', 'ada'] });
   });
 
-  test('takes 50 comments in a call, with ten users mentioned in each, and all of it is there', async () => {
+  test('takes eight comments in a call with ten users mentioned in each, and all of it is there; nine are too many', async () => {
     const mentioned = Array.from({ length: 10 }, (_each, index) => ({ userId: `user-${index}` }));
-    expect(await add(...Array.from({ length: 50 }, () => reply('a', { taggedUserContacts: mentioned })))).toHaveLength(50);
-    expect(await thread()).toMatchObject({ commentCount: 51, involvedUserIds: ['ada', 'bob', ...mentioned.map(({ userId }) => userId)] });
-    expect(await involvements(engine, customer, 'user-7')).toHaveLength(50);
-    expect(await involvements(engine, customer, 'bob')).toHaveLength(50);
+    const many = (count: number) => Array.from({ length: count }, () => reply('a', { taggedUserContacts: mentioned }));
+    expect((await fails('add', { commentData: many(9) })).slice(0, 2)).toEqual([400, 'INVALID_ARGUMENT']);
+    for (let i = 0; i < 6; i++) expect(await add(...many(8))).toHaveLength(8);
+    expect(await thread()).toMatchObject({ commentCount: 49, involvedUserIds: ['ada', 'bob', ...mentioned.map(({ userId }) => userId)] });
+    expect(await involvements(engine, customer, 'user-7')).toHaveLength(48);
+    expect(await involvements(engine, customer, 'bob')).toHaveLength(48);
   });
 
   test('many at once in many requests: none is lost, no id is given twice', async () => {

@@ -94,18 +94,6 @@ describe('threads that are added', () => {
     expect(await edgesOf(engine, customer)).toEqual(['ada made a/1', 'bob in a/1', 'bob made a/2', 'zoe in a/1', 'zoe in a/2']);
   });
 
-  test('with more than one transaction holds are added whole: 50 comments of 50 users each', async () => {
-    const users = (from: number) => Array.from({ length: 49 }, (_each, index) => ({ userId: `u${(from + index) % 60}` }));
-    const commentData = Array.from({ length: 50 }, (_each, index) => comment({ commentText: `${index}`, taggedUserContacts: users(index), triggerNotification: true }));
-    const { a, small } = await addThreads(customer, [thread('a', { createdAt: 5, assignedTo: { userId: 'zoe' }, commentData }), thread('small')]);
-    expect([a.success, a.commentIds.length, small.success]).toEqual([true, 50, true]);
-    expect((await getThread(customer, 'a')).comments.map(({ commentText }: any) => commentText)).toEqual(commentData.map(({ commentText }) => commentText));
-    expect(await contentOf(engine, customer)).toEqual({ Thread: 2, Comment: 51, RecordId: 2, Involvement: 50 * 50 + 2 });
-    expect(await emitted(engine, customer)).toMatchObject([{ event: 'comment_annotation.add' }]);
-    expect((await addThreads(customer, [thread('a', { createdAt: 5, commentData: [...commentData].reverse() })])).a.success).toBe(false);
-    expect((await getThread(customer, 'a')).comments[0].commentText).toBe('0');
-  });
-
   test('of more than 4 MB together are added in one call', async () => {
     const commentData = Array.from({ length: 10 }, () => comment({ commentText: 'x'.repeat(32_000), commentHtml: 'y'.repeat(32_000) }));
     const added = await addThreads(customer, Array.from({ length: 7 }, (_each, index) => thread(`t${index}`, { commentData })));
@@ -121,6 +109,32 @@ describe('threads that are added', () => {
     expect(await addThreads(customer, [thread('a', { commentData: [comment({ commentText: 'new' })] })])).toMatchObject({ a: { success: true } });
     expect((await getThread(customer, 'a')).comments.map(({ commentText }: any) => commentText)).toEqual(['new']);
     expect(await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', annotationIds: ['a'] })).toHaveLength(1);
+  });
+});
+
+describe('a thread is added in one transaction', () => {
+  const to = [{ userId: 'bob' }];
+  const large = { commentText: 'x'.repeat(32_000), commentHtml: 'y'.repeat(32_000), attachments: [{ note: 'z'.repeat(40_000) }] };
+  // 100 operations: two for the thread and its id, two for an event, two for an activity, one for an assignee, one for each comment, and one for each user in it.
+  test.each<[string, number, object, object]>([
+    ['comments of one author', 49, {}, {}],
+    ['comments that notify', 48, { triggerNotification: true }, {}],
+    ['comments that notify and are logged', 47, { triggerNotification: true, triggerActivities: true }, {}],
+    ['comments and an assignee', 48, {}, { assignedTo: { userId: 'zoe' } }],
+    ['comments that mention somebody', 32, { to }, {}],
+    ['comments that mention somebody, notify and are logged', 31, { to, triggerNotification: true, triggerActivities: true }, {}],
+    ['comments that mention 49 users and notify', 1, { to: Array.from({ length: 49 }, (_each, index) => ({ userId: `u${index}` })), triggerNotification: true }, {}],
+    ['comments of 104 KB', 36, large, {}],
+  ])('with %s: at most %s; one more, and it fails alone with nothing of it written', async (_what, most, changes, more) => {
+    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+    const of = (count: number) => thread('a', { ...more, commentData: Array.from({ length: count }, (_each, index) => comment({ commentId: index + 1, ...changes })) });
+    const { a, small } = await addThreads(customer, [of(most + 1), thread('small')]);
+    expect(a).toEqual({ success: false, annotationId: 'a', commentIds: [], message: 'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.' });
+    expect([small.success, await getThread(customer, 'a'), await contentOf(engine, customer)]).toEqual([true, null, { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 }]);
+    expect([await emitted(engine, customer), await customer.ok('/v2/activities/get', nda)]).toEqual([[], []]);
+    expect((await addThreads(customer, [of(most)])).a).toMatchObject({ success: true, commentIds: Array.from({ length: most }, (_each, index) => index + 1) });
+    expect(await getThread(customer, 'a')).toMatchObject({ commentCount: most });
+    expect(await contentOf(engine, customer)).toMatchObject({ Thread: 2, Comment: most + 1 });
   });
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { emitted, nda } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { ada, addThreads, comment, contentOf, getThread, idsIn, numbered, thread } from '../support/threads.ts';
+import { ada, addLongThread, addThreads, comment, contentOf, getThread, idsIn, numbered, thread } from '../support/threads.ts';
 
 const DELETE = '/v2/commentannotations/delete';
 const bob = { userId: 'bob' };
@@ -41,8 +41,9 @@ describe('delete', () => {
 
   test('removes threads of any size: comments, reactions and all that involves users', async () => {
     const crowd = Array.from({ length: 49 }, (_each, index) => ({ userId: `u${index}` }));
-    await addThreads(customer, [thread('many', { assignedTo: bob, commentData: Array.from({ length: 50 }, () => comment()) }), thread('wide', { commentData: [comment({ to: crowd }), comment({ to: crowd })] }), thread('loved'), thread('rest')]);
-    await customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId: 'many', commentData: Array.from({ length: 30 }, () => comment()) });
+    await addThreads(customer, [thread('loved'), thread('rest')]);
+    await addLongThread(customer, { ...thread('many', { assignedTo: bob }), commentData: Array.from({ length: 80 }, () => comment()) }, 40);
+    await addLongThread(customer, { annotationId: 'wide', commentData: [comment({ to: crowd }), comment({ to: crowd })] }, 1);
     await react('loved', 1, 60);
     await react('many', 80, 3);
     expect(await remove({ annotationIds: ['many', 'wide', 'loved'] })).toMatchObject({ many: { success: true }, wide: { success: true }, loved: { success: true } });
@@ -76,7 +77,8 @@ describe('delete', () => {
 
   test('is told as one comment.delete, and logged, when it is asked for', async () => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
-    await addThreads(customer, [thread('quiet'), thread('single'), thread('many', { visibility: { type: 'restricted', userIds: ['bob'] }, commentData: Array.from({ length: 50 }, () => comment()) })]);
+    await addThreads(customer, [thread('quiet'), thread('single')]);
+    await addLongThread(customer, { ...thread('many', { visibility: { type: 'restricted', userIds: ['bob'] } }), commentData: Array.from({ length: 50 }, () => comment()) });
     await remove({ annotationIds: ['quiet'] });
     expect(await emitted(engine, customer)).toEqual([]);
     await remove({ annotationIds: ['single', 'many'], triggerNotification: true, triggerActivities: true, actionUser: bob });

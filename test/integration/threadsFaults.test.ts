@@ -8,7 +8,7 @@ import { emitted, itemsOf, nda } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { type Faults, startFaults } from '../support/faults.ts';
-import { addThreads, comment, contentOf, edgesOf, getThread, numbered, thread } from '../support/threads.ts';
+import { addLongThread, addThreads, comment, contentOf, edgesOf, getThread, numbered, thread } from '../support/threads.ts';
 
 const ADD_COMMENTS = '/v2/commentannotations/comments/add';
 const DELETE = '/v2/commentannotations/delete';
@@ -33,26 +33,31 @@ const fifty = (text: string) => Array.from({ length: 50 }, (_each, index) => com
 /** The content of the thread `other` alone. */
 const NOTHING_ELSE = { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 };
 
-describe('a large thread whose adding is cut short', () => {
-  test.each([[0], [1], [3], [4]])('after %s transactions is not there, and added whole by the next try, whatever that says', async (passing) => {
-    faults.fail('TransactWriteItems', passing);
-    const { status } = await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [thread('a', { createdAt: 5, commentData: fifty('first') })] });
+describe('a thread whose adding is cut short', () => {
+  const mentioning = (text: string) => thread('a', { createdAt: 5, commentData: fifty(text).slice(0, 32) });
+
+  test('is not there, and leaves nothing to the next try, whatever that says', async () => {
+    faults.fail('TransactWriteItems', 0);
+    expect((await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [mentioning('first')] })).status).toBe(503);
     faults.heal();
-    expect(status).toBe(503);
-    expect([await getThread(customer, 'a'), await emitted(engine, customer)]).toEqual([null, []]);
-    for (const order of ['asc', 'desc']) expect(await customer.ok('/v2/commentannotations/get', { ...nda, order })).toMatchObject([{ annotationId: 'other' }]);
-    expect(await addThreads(customer, [thread('a', { createdAt: 5, commentData: fifty('second').slice(0, 45) })])).toMatchObject({ a: { success: true } });
-    const { comments } = await getThread(customer, 'a');
-    expect(comments.map(({ commentText }: any) => commentText)).toEqual(fifty('second').slice(0, 45).map(({ commentText }) => commentText));
-    expect(await contentOf(engine, customer)).toMatchObject({ Thread: 2, Comment: 46, RecordId: 2 });
-    expect((await edgesOf(engine, customer)).filter((edge) => edge.startsWith('first') && Number(edge.split('/')[1]) > 45)).toEqual([]);
+    expect([await contentOf(engine, customer), await emitted(engine, customer)]).toEqual([NOTHING_ELSE, []]);
+    expect(await addThreads(customer, [mentioning('second')])).toMatchObject({ a: { success: true } });
+    expect((await getThread(customer, 'a')).comments.map(({ commentText }: any) => commentText)).toEqual(fifty('second').slice(0, 32).map(({ commentText }) => commentText));
+    expect((await edgesOf(engine, customer)).filter((edge) => edge.startsWith('first'))).toEqual([]);
     expect(await emitted(engine, customer)).toHaveLength(1);
+  });
+
+  test('is cut short in its only transaction or not at all', async () => {
+    faults.fail('TransactWriteItems', 1);
+    expect((await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [mentioning('first')] })).body.result.data).toMatchObject({ a: { success: true } });
+    faults.heal();
+    expect(await contentOf(engine, customer)).toEqual({ Thread: 2, Comment: 33, RecordId: 2, Involvement: 65 });
   });
 });
 
 describe('a large thread whose deletion is cut short', () => {
   test.each([[1], [2], [3]])('after %s transactions is gone, keeps its id until the rest is gone, and the job removes that', async (passing) => {
-    await addThreads(customer, [thread('a', { createdAt: 5, assignedTo: { userId: 'zoe' }, commentData: fifty('x') })]);
+    await addLongThread(customer, { ...thread('a', { createdAt: 5, assignedTo: { userId: 'zoe' } }), commentData: fifty('x') });
     await customer.ok('/v2/reactions/add', { ...nda, reactions: numbered('r', 30).map((annotationId) => ({ annotationId, icon: '+', from: { userId: 'fan' }, commentAnnotationId: 'a', commentId: 50 })) });
     faults.fail('TransactWriteItems', passing);
     expect((await customer.call(DELETE, { ...nda, annotationIds: ['a'] })).status).toBe(503);
@@ -69,7 +74,7 @@ describe('a large thread whose deletion is cut short', () => {
 
     // The job may be run once more, even after the thread was added again.
     for (const createdAt of [5, 6]) {
-      expect(await addThreads(customer, [thread('a', { createdAt, commentData: fifty('new') })])).toMatchObject({ a: { success: true } });
+      await addLongThread(customer, { ...thread('a', { createdAt }), commentData: fifty('new') });
       await run();
       expect((await getThread(customer, 'a')).comments).toHaveLength(50);
       await customer.ok(DELETE, { ...nda, annotationIds: ['a'] });
@@ -78,7 +83,7 @@ describe('a large thread whose deletion is cut short', () => {
   });
 
   test('when only the job is left, nothing but the job is left', async () => {
-    await addThreads(customer, [thread('a', { commentData: fifty('x') })]);
+    await addLongThread(customer, { annotationId: 'a', commentData: fifty('x') });
     faults.fail('DeleteItem', 1);
     expect((await customer.call(DELETE, { ...nda, annotationIds: ['a'] })).status).toBe(503);
     faults.heal();
@@ -86,45 +91,48 @@ describe('a large thread whose deletion is cut short', () => {
   });
 });
 
-describe('more comments than one transaction holds with all that they involve', () => {
-  const many = (changes: object = {}) => Array.from({ length: 50 }, (_each, index) => comment({ to: [{ userId: `u${index}` }], ...changes }));
+describe('comments that are added in one call', () => {
+  const many = (count: number, changes: object = {}) => Array.from({ length: count }, () => comment(changes));
   const add = (commentData: object[]) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData });
+  const to = [{ userId: 'bob' }];
 
-  test('are added to a thread all at once', async () => {
-    expect((await add(many())).body.result.data).toEqual(Array.from({ length: 50 }, (_each, index) => index + 2));
-    expect(await getThread(customer, 'other')).toMatchObject({ commentCount: 51, mentionedUserIds: many().map(({ to }: any) => to[0].userId) });
-    expect(await edgesOf(engine, customer)).toHaveLength(1 + 50 + 50);
+  // 100 operations: one for the thread; for each comment one, one for each user in it, two for its event, two for its activity.
+  test.each<[string, number, object]>([
+    ['by one author', 49, {}], ['with a mention', 33, { to }], ['that notify', 24, { triggerNotification: true }], ['with a mention that notify', 19, { to, triggerNotification: true }],
+    ['with a mention that notify and are logged', 14, { to, triggerNotification: true, triggerActivities: true }],
+  ])('%s are at most %s; of one more nothing is written', async (_what, most, changes) => {
+    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+    const { status, body } = await add(many(most + 1, changes));
+    expect({ status, path: body.error.details.issues[0].path, message: body.error.message }).toEqual({ status: 400, path: ['commentData'], message: expect.stringContaining('send fewer comments') });
+    expect([await contentOf(engine, customer), await emitted(engine, customer), (await getThread(customer, 'other')).commentCount]).toEqual([NOTHING_ELSE, [], 1]);
+    expect((await add(many(most, changes))).body.result.data).toEqual(Array.from({ length: most }, (_each, index) => index + 2));
+    expect(await getThread(customer, 'other')).toMatchObject({ commentCount: most + 1, mentionedUserIds: 'to' in changes ? ['bob'] : [] });
+    expect(await edgesOf(engine, customer)).toHaveLength(1 + most * ('to' in changes ? 2 : 1));
+    expect(await emitted(engine, customer)).toHaveLength('triggerNotification' in changes ? most : 0);
   });
 
   test('are not added at all when an id is taken, and involve nobody', async () => {
     const before = await edgesOf(engine, customer);
-    expect((await add([...many().slice(1), comment({ commentId: 1, to: [{ userId: 'eve' }] })])).body.error).toMatchObject({ status: 'ALREADY_EXISTS', message: 'Comment 1 already exists' });
+    expect((await add([...many(32, { to }), comment({ commentId: 1, to: [{ userId: 'eve' }] })])).body.error).toMatchObject({ status: 'ALREADY_EXISTS', message: 'Comment 1 already exists' });
     expect([(await getThread(customer, 'other')).commentCount, await edgesOf(engine, customer)]).toEqual([1, before]);
   });
 
-  test('are not added at all when it is cut short; what was written for them is no comment, and no id is given twice', async () => {
-    // The ids, two transactions of edges, and not the comments.
-    faults.fail('TransactWriteItems', 2);
-    expect((await add(many())).status).toBe(503);
+  test('are not added at all when it is cut short, and leave nothing; no id is given twice', async () => {
+    faults.fail('TransactWriteItems', 0);
+    expect((await add(many(33, { to }))).status).toBe(503);
     faults.heal();
-    expect((await getThread(customer, 'other')).comments).toHaveLength(1);
-    expect((await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'u0' })).comments).toEqual([]);
-    expect((await add([comment()])).body.result.data).toEqual([52]);
-  });
-
-  test('are refused when their events are too many, and nothing is written', async () => {
-    const { status, body } = await add(many({ triggerNotification: true }));
-    expect({ status, path: body.error.details.issues[0].path }).toEqual({ status: 400, path: ['commentData'] });
-    expect([await contentOf(engine, customer), await emitted(engine, customer)]).toEqual([NOTHING_ELSE, []]);
-    expect((await add(many({ triggerNotification: true }).slice(0, 24))).status).toBe(200);
-    expect(await emitted(engine, customer)).toHaveLength(24);
+    expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
+    // One transaction is enough.
+    faults.fail('TransactWriteItems', 1);
+    expect((await add(many(33, { to }))).status).toBe(200);
+    faults.heal();
+    expect((await add([comment()])).body.result.data).toEqual([35]);
   });
 });
 
 describe('the limit of 1,000 comments', () => {
   test('design 5: a thread takes 1,000 comments, then none, and one again for each that is deleted', async () => {
-    await addThreads(customer, [thread('a', { commentData: Array.from({ length: 50 }, () => comment()) })]);
-    for (let i = 50; i < 1_000; i += 50) await customer.ok(ADD_COMMENTS, { ...nda, annotationId: 'a', commentData: Array.from({ length: 50 }, () => comment()) });
+    await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: 1_000 }, () => comment()) }, 40);
     const full = await getThread(customer, 'a');
     expect([full.commentCount, full.comments.length, full.comments.at(-1).commentId, full.hasMoreComments]).toEqual([1_000, 1_000, 1_000, false]);
     const add = (count: number) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'a', commentData: Array.from({ length: count }, () => comment({ commentText: 'too much', triggerNotification: true })) });
@@ -155,7 +163,7 @@ describe('at the same time', () => {
   const react = () => customer.ok('/v2/reactions/add', { ...nda, reactions: [{ annotationId: 'r', icon: '+', from: { userId: 'fan' }, commentAnnotationId: 'a', commentId: 1 }] });
   const reply = () => customer.ok(ADD_COMMENTS, { ...nda, annotationId: 'a', commentData: [comment({ from: { userId: 'late' } })] });
   test.each([['a small thread', 2, react], ['a small thread', 2, reply], ['a large thread', 50, react], ['a large thread', 50, reply]])('what comes to %s of %s comments just before it is removed goes as well', async (_what, count, first) => {
-    await addThreads(customer, [thread('a', { commentData: Array.from({ length: count }, () => comment()) })]);
+    await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: count }, () => comment()) });
     const [item] = (await itemsOf(engine, customer, 'Thread')).filter(({ annotationId }) => annotationId === 'a');
     const [, , , organization = '', , document = ''] = item!.PK.split('#');
     const place = { tenant: customer.apiKey, organization, document };
@@ -184,7 +192,7 @@ describe('at the same time', () => {
 
   test('changes, comments, reactions and deletions of one thread leave either all of it or nothing', async () => {
     for (let round = 0; round < 4; round++) {
-      await addThreads(customer, [thread('a', { commentData: Array.from({ length: round < 2 ? 3 : 40 }, () => comment({ to: [{ userId: 'bob' }] })) })]);
+      await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: round < 2 ? 3 : 40 }, () => comment({ to: [{ userId: 'bob' }] })) });
       await Promise.all([
         ...[1, 2, 3].map((commentId) => customer.call('/v2/reactions/add', { ...nda, reactions: [{ annotationId: `r${commentId}`, icon: '+', from: { userId: 'fan' }, commentAnnotationId: 'a', commentId }] })),
         ...[1, 2, 3].map(() => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'a', commentData: [comment()] })),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { nda } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { addThreads, comment, idsIn, numbered, thread, threadPages } from '../support/threads.ts';
+import { addLongThread, addThreads, comment, idsIn, numbered, thread, threadPages } from '../support/threads.ts';
 
 const GET = '/v2/commentannotations/get';
 
@@ -90,7 +90,7 @@ describe('a listing of much', () => {
     const customer = await newCustomer();
     const large = Array.from({ length: 45 }, (_each, index) => comment({ commentText: `${index}`.padEnd(32_000, 'x'), commentHtml: 'y'.repeat(32_000), attachments: [{ note: 'z'.repeat(40_000) }] }));
     await addThreads(customer, numbered('before', 3).map((id, index) => thread(id, { createdAt: 10 + index })));
-    await addThreads(customer, [thread('whale', { createdAt: 100, commentData: large })]);
+    await addLongThread(customer, { ...thread('whale', { createdAt: 100 }), commentData: large });
     await addThreads(customer, numbered('after', 3).map((id, index) => thread(id, { createdAt: 200 + index })));
     for (const [order, expected] of [['asc', [...numbered('before', 3), 'whale', ...numbered('after', 3)]], ['desc', [...numbered('after', 3).reverse(), 'whale', ...numbered('before', 3).reverse()]]] as const) {
       for (const pageSize of [2, 1_000]) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { emitted, nda } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { ada, addThreads, comment, edgesOf, getThread, idsIn, numbered, thread } from '../support/threads.ts';
+import { ada, addLongThread, addThreads, comment, edgesOf, getThread, idsIn, numbered, thread } from '../support/threads.ts';
 
 const UPDATE = '/v2/commentannotations/update';
 const bob = { userId: 'bob', name: 'Bob' };
@@ -166,7 +166,8 @@ describe('updateUsers', () => {
 
   test('facts C8: puts a user in the place of another as author, assignee and among those mentioned, whatever the number of comments', async () => {
     const commentData = Array.from({ length: 50 }, (_each, index) => comment(index % 2 ? { from: bob } : { taggedUserContacts: [{ userId: 'bob', text: '@bob' }, { contact: { userId: 'eve' } }], to: [bob] }));
-    await addThreads(customer, [thread('a', { assignedTo: bob, commentData }), thread('b', { commentData: [comment({ from: bob })] }), thread('c')]);
+    await addThreads(customer, [thread('b', { commentData: [comment({ from: bob })] }), thread('c')]);
+    await addLongThread(customer, { ...thread('a', { assignedTo: bob }), commentData });
     await customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId: 'a', commentData: [comment({ from: bob })] });
     const untouched = await getThread(customer, 'c');
     expect(await update({ annotationIds: ['a', 'b', 'c', 'none'], updateUsers: [{ oldUser: { userId: 'bob' }, newUser: bobby }] })).toMatchObject({ a: { success: true }, b: { success: true }, c: { success: true }, none: { success: false } });
@@ -202,7 +203,7 @@ describe('updateUsers', () => {
 
   test('counts right where one transaction does not hold the comments that change together', async () => {
     const [old, young] = ['old', 'young'].map((name) => numbered(name, 10).map((userId) => ({ userId })));
-    await addThreads(customer, [thread('a', { commentData: Array.from({ length: 15 }, () => comment({ to: old, from: old![0] })) })]);
+    await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: 15 }, () => comment({ to: old, from: old![0] })) }, 8);
     await update({ annotationIds: ['a'], updateUsers: old!.map((oldUser, index) => ({ oldUser, newUser: young![index] })) });
     const ids = numbered('young', 10);
     expect(await getThread(customer, 'a')).toMatchObject({ from: { userId: 'young000' }, commentCount: 15, involvedUserIds: ids, mentionedUserIds: ids });

@@ -460,7 +460,7 @@ export async function buildContent(fixture: Fixture): Promise<void> {
   await run(all.map((at) => fixture.removeThreads(fixture.some(fixture.threadsOf(at).filter(({ comments }) => comments.every(({ mentions }) => !mentions.includes(MONA))), 3))));
   await run(all.flatMap((at) => [fixture.record(at, 12), fixture.log(at, 40), ...times(20, () => fixture.notify(at))]));
   const [longest] = fixture.threadsOf(long) as [WrittenThread];
-  for (let left = 1_000 - longest.comments.length; left > 0; left -= 40) await fixture.reply(longest, Math.min(left, 40))();
+  for (let left = 1_000 - longest.comments.length; left > 0; left -= 9) await fixture.reply(longest, Math.min(left, 9))();
 }
 
 export interface TableLines {

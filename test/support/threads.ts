@@ -21,6 +21,13 @@ export function addThreads(customer: Customer, commentAnnotations: object[], mor
   return customer.ok('/v2/commentannotations/add', { ...nda, createOrganization: true, createDocument: true, commentAnnotations, ...more });
 }
 
+/** Adds a thread with any number of comments: `each` of them with it, the others in calls of as many, which have to fit one transaction. */
+export async function addLongThread(customer: Customer, { commentData, ...more }: ReturnType<typeof thread>, each = 16): Promise<void> {
+  const { annotationId } = more;
+  expect(await addThreads(customer, [{ ...more, commentData: commentData.slice(0, each) }])).toMatchObject({ [annotationId]: { success: true } });
+  for (let i = each; i < commentData.length; i += each) await customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId, commentData: commentData.slice(i, i + each) });
+}
+
 /** One thread of the document `nda`; null when it is not there. */
 export async function getThread(customer: Customer, annotationId: string): Promise<any> {
   const [found] = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: [annotationId] });

@@ -9,6 +9,11 @@ import { CommentEntity, ThreadEntity } from './threads.ts';
 /** What one transaction takes besides the head of the thread: of the 100 operations of DynamoDB. */
 export const BESIDE_HEAD = 99;
 
+/** Whether one transaction holds these operations: 100 of them, and 4 MB. */
+export function fits(ops: readonly WriteOp[]): boolean {
+  return inTransactions(ops.map((op) => ({ ops: [op] })), { operations: BESIDE_HEAD + 1 }).length <= 1;
+}
+
 /** A comment before and after a change, with what tells of it. */
 export interface ChangedComment {
   readonly before: Stored<Comment>;

@@ -10,7 +10,7 @@ import { readActivityConfig } from '../activityConfig.ts';
 import type { Stored } from '../entity.ts';
 import { settle } from '../settle.ts';
 import { insert, inTransactions, openTable, replace, wanted, type WriteOp } from '../table.ts';
-import { BESIDE_HEAD, type ChangedComment, changeOps, writeChanges } from './commentChanges.ts';
+import { BESIDE_HEAD, type ChangedComment, changeOps, fits, writeChanges } from './commentChanges.ts';
 import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } from './happenings.ts';
 import type { ContentPlace } from './places.ts';
 import { reactionRemovalOps, readReactionsOn } from './reactions.ts';
@@ -42,9 +42,6 @@ interface Doing {
   readonly logged: Logged;
 }
 
-/** A thread that involves nobody but those whom its comments do. */
-const NO_ASSIGNEE = { first: { commentId: -1, createdAt: 0 } };
-
 /** How many comments are read to be changed or removed at a time: one can be 256 KB. */
 const AT_A_TIME = 20;
 /** How many comments are listed at a time, when all of them are meant. */
@@ -65,41 +62,17 @@ export class CommentWriter extends ThreadReader {
     ]);
     if (!authors.every((userId) => allowed.has(userId))) throw new ApiError('PERMISSION_DENIED', 'User does not have access to document');
     const sending: Sending = { found, key, sent, logged, now };
-    const { comments, edges } = await settle(() => this.#addAtOnce(sending));
-    if (edges) await this.#addReserved(sending, comments, edges);
-    return comments.map(({ commentId }) => commentId);
+    return settle(() => this.#add(sending));
   }
 
-  /** One try to add comments in one transaction. Where it does not hold them with their edges, their ids are reserved, and the edges given back. */
-  async #addAtOnce(sending: Sending): Promise<{ comments: Comment[]; edges?: WriteOp[] } | 'conflict'> {
-    const { found: { place }, key: { annotationId }, sent, now } = sending;
+  /** One try to add comments: in one transaction, so that whoever sees one of them, or is involved in it, sees all that was acknowledged. */
+  async #add(sending: Sending): Promise<number[] | 'conflict'> {
+    const { key: { annotationId }, sent, now } = sending;
     const thread = await this.#taking(sending);
     const comments = newComments(sent, thread.lastCommentId, { annotationId, threadCreatedAt: thread.createdAt, createdAt: now, now });
-    const edges = comments.flatMap((comment) => edgeOps(place, undefined, { thread, comment }));
     const ops = additionOps(sending, thread, comments);
-    if (fits([...ops, ...edges])) return (await this.table.write([...ops, ...edges])) === 'done' ? { comments } : this.#whyNot(sending);
     if (!fits(ops)) throw tooMuch();
-    await this.#whyNot(sending);
-    const lastCommentId = Math.max(thread.lastCommentId, ...comments.map(({ commentId }) => commentId));
-    return (await this.table.write([replace(ThreadEntity, { ...place, ...thread, lastCommentId }, thread._r)])) === 'done' ? { comments, edges } : 'conflict';
-  }
-
-  /** Adds comments whose ids nobody else is given, their edges first: one to a comment that is not there is no matter. */
-  async #addReserved(sending: Sending, comments: readonly Comment[], edges: readonly WriteOp[]): Promise<void> {
-    const { found: { place }, key } = sending;
-    await this.table.writeSurely(edges);
-    try {
-      await settle(async () => {
-        const thread = await this.#taking(sending);
-        return (await this.table.write(additionOps(sending, thread, comments))) === 'done' ? 'done' : this.#whyNot(sending);
-      });
-    } catch (error) {
-      // Somebody else took an id that the caller chose, or removed the thread: the edges become those of what is there.
-      const [thread, there] = await this.#read(sending.found, key, comments.map(({ commentId }) => commentId));
-      const placed = (comment: Comment | undefined) => (thread && comment ? { thread, comment } : undefined);
-      await this.table.writeSurely(comments.flatMap((comment, index) => edgeOps(place, { thread: NO_ASSIGNEE, comment }, placed(there[index]))));
-      throw error;
-    }
+    return (await this.table.write(ops)) === 'done' ? comments.map(({ commentId }) => commentId) : this.#whyNot(sending);
   }
 
   /** The head of a thread that takes these comments. NOT_FOUND when it is gone, FAILED_PRECONDITION when it takes no more. */
@@ -263,7 +236,7 @@ export class CommentWriter extends ThreadReader {
   }
 }
 
-/** The operations that add comments, with the head and what tells of them, but without edges. FAILED_PRECONDITION when the thread cannot have them. */
+/** The operations that add comments, with the head, whom they involve and what tells of them. FAILED_PRECONDITION when the thread cannot have them. */
 function additionOps({ found, sent, logged, now }: Sending, thread: Stored<Thread>, comments: readonly Comment[]): WriteOp[] {
   const next = withComments(thread, comments, now);
   if ('refused' in next) throw new ApiError('FAILED_PRECONDITION', next.refused);
@@ -273,7 +246,7 @@ function additionOps({ found, sent, logged, now }: Sending, thread: Stored<Threa
   });
   return [
     replace(ThreadEntity, { ...found.place, ...next }, thread._r),
-    ...comments.map((comment) => insert(CommentEntity, { ...found.place, ...comment })),
+    ...comments.flatMap((comment) => [insert(CommentEntity, { ...found.place, ...comment }), ...edgeOps(found.place, undefined, { thread, comment })]),
     ...happeningOps(found, told, logged, now),
   ];
 }
@@ -281,11 +254,6 @@ function additionOps({ found, sent, logged, now }: Sending, thread: Stored<Threa
 /** What tells of the removal of a comment. */
 function removalTold({ found, acting: { actor, notify, log, now }, logged }: Doing, thread: Thread, comment: Stored<Comment>): WriteOp[] {
   return happeningOps(found, [{ verb: 'deleted', actor: actor ?? comment.from, thread, revision: comment._r, comment, notify, log }], logged, now);
-}
-
-/** Whether one transaction holds these operations. */
-function fits(ops: readonly WriteOp[]): boolean {
-  return inTransactions(ops.map((op) => ({ ops: [op] })), { operations: BESIDE_HEAD + 1 }).length === 1;
 }
 
 function unknownComment(commentId: number): CommentResult {
@@ -297,7 +265,7 @@ function removed(commentId: number): CommentResult {
 }
 
 function tooMuch(): ApiError {
-  const message = 'commentData is too much to be added at once: send fewer comments, or fewer that trigger notifications and activities';
+  const message = 'commentData is too much for one call: send fewer comments, or fewer that mention users or trigger notifications and activities';
   return invalid({ path: ['commentData'], code: 'too_big', message });
 }
 

@@ -11,13 +11,13 @@ import { limits } from '../../schema.ts';
 import { readActivityConfig } from '../activityConfig.ts';
 import type { Stored } from '../entity.ts';
 import { settle } from '../settle.ts';
-import { insert, inTransactions, openTable, replace, upsert, type WriteOp } from '../table.ts';
+import { insert, openTable, replace, type WriteOp } from '../table.ts';
 import { writeEach } from '../writeEach.ts';
-import { BESIDE_HEAD, writeChanges } from './commentChanges.ts';
+import { fits, writeChanges } from './commentChanges.ts';
 import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } from './happenings.ts';
 import type { ContentPlace, DocumentPlace } from './places.ts';
 import { findRecords, nameRecord, type RecordPosition } from './recordIds.ts';
-import { commentRemovalOps, type RemovableThread, removeThreads } from './removal.ts';
+import { type RemovableThread, removeThreads } from './removal.ts';
 import { edgeOps } from './threadEdges.ts';
 import { CommentEntity, headsOf, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 import { usersWithAccess } from './viewers.ts';
@@ -48,26 +48,24 @@ export interface ThreadsUpdate {
   readonly users?: readonly UserReplacement[] | undefined;
 }
 
-/** A thread that is about to be written, with its comments and what is written with them. */
+/** A thread that is about to be added: what is written besides its id, and the answer then. */
 interface Draft {
-  readonly annotationId: string;
-  readonly thread: Thread;
-  readonly comments: readonly Comment[];
-  readonly told: readonly WriteOp[];
-  readonly edges: readonly WriteOp[];
-  /** Whether one transaction does not hold all of it: then its comments are written before the rest. */
-  readonly large: boolean;
+  readonly createdAt: number;
+  readonly ops: readonly WriteOp[];
+  readonly result: ThreadAdded;
 }
 
 const BUSY = 'Annotation is being changed by another request.';
+const TOO_LARGE = 'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.';
 const PARALLEL = 4;
 /** How many comments are read at a time to replace users in them. */
 const COMMENTS_AT_ONCE = 20;
 
 export class ThreadWriter extends ThreadReader {
   /**
-   * Adds threads with their first comments. One whose id is taken, that is too large, or with `verify` one with an author who has no
-   * access to the document, fails alone, and nothing of it is written. Ids are distinct.
+   * Adds threads with their first comments, each in one transaction: who is told that a thread was added finds it so. One whose id is
+   * taken, that is more than a transaction takes, or with `verify` one with an author who has no access to the document, fails alone,
+   * and nothing of it is written. Ids are distinct.
    */
   async add(found: ContentPlace, threads: readonly IdentifiedThread[], { verify, now }: { verify: boolean; now: number }): Promise<ThreadAdded[]> {
     const { place, document: { documentId } } = found;
@@ -80,8 +78,6 @@ export class ThreadWriter extends ThreadReader {
       const denied = !sent.commentData.every(({ from }) => allowed.has(from.userId));
       return [annotationId, denied ? { refused: 'User does not have access to document' } : this.#draft(found, annotationId, sent, logged, now)] as const;
     }));
-    const large = [...drafts.values()].filter((draft): draft is Draft => 'large' in draft && draft.large);
-    await inParallel(large, PARALLEL, (draft) => this.#writeAhead(found, draft));
     return writeEach<IdentifiedThread, Stored<RecordPosition> | undefined, ThreadAdded>({
       table: this.table,
       items: threads,
@@ -91,9 +87,8 @@ export class ThreadWriter extends ThreadReader {
         if ('refused' in draft) return { result: notAdded(annotationId, draft.refused), ops: [] };
         // What a document that is gone left behind does not count.
         if (stored?.document === place.document) return { result: notAdded(annotationId, 'Annotation already exists.'), ops: [] };
-        const { thread, comments, told, edges } = draft;
-        const head = [insert(ThreadEntity, { ...place, ...thread }), nameRecord(place, { kind: 'thread', id: annotationId, within: documentId }, thread.createdAt, stored), ...told];
-        return { result: added(draft), ops: draft.large ? head : [...head, ...comments.map((comment) => insert(CommentEntity, { ...place, ...comment })), ...edges] };
+        const ops = [...draft.ops, nameRecord(place, { kind: 'thread', id: annotationId, within: documentId }, draft.createdAt, stored)];
+        return fits(ops) ? { result: draft.result, ops } : { result: notAdded(annotationId, TOO_LARGE), ops: [] };
       },
       conflicted: ({ annotationId }) => notAdded(annotationId, BUSY),
     });
@@ -107,27 +102,15 @@ export class ThreadWriter extends ThreadReader {
     const [comment] = comments;
     const [notify, log] = [asks('triggerNotification'), asks('triggerActivities')];
     const happening: Happening = { verb: 'newlyAdded', actor: thread.from, thread, revision: 1, comment, comments, notify, log };
-    const told = happeningOps(found, [happening], logged, now);
-    const edges = comments.flatMap((one) => edgeOps(found.place, undefined, { thread, comment: one }));
-    const parts = [...told, ...edges, ...comments.map((one) => insert(CommentEntity, { ...found.place, ...one }))];
-    const large = inTransactions(parts.map((op) => ({ ops: [op] })), { operations: BESIDE_HEAD - 1 }).length > 1;
-    return { annotationId, thread, comments, told, edges, large };
-  }
-
-  /** Writes the comments of a thread that has no head yet, so that nobody sees them; again when it is tried again. */
-  async #writeAhead(found: ContentPlace, { annotationId, thread, comments, edges }: Draft): Promise<void> {
-    const { place } = found;
-    const [stored] = await this.#positions(found, [annotationId]);
-    if (stored?.document === place.document) return;
-    const ids = new Set(comments.map(({ commentId }) => commentId));
-    let after: string | undefined;
-    do {
-      const { values, next } = await this.comments(place, thread, { limit: COMMENTS_AT_ONCE, after });
-      // What an earlier try left that said something else.
-      await this.table.writeSurely(values.filter(({ commentId }) => !ids.has(commentId)).flatMap((orphan) => commentRemovalOps(place, thread, orphan)));
-      after = next;
-    } while (after !== undefined);
-    await this.table.writeSurely([...comments.map((comment) => upsert(CommentEntity, { ...place, ...comment })), ...edges]);
+    return {
+      createdAt: thread.createdAt,
+      ops: [
+        insert(ThreadEntity, { ...found.place, ...thread }),
+        ...comments.flatMap((one) => [insert(CommentEntity, { ...found.place, ...one }), ...edgeOps(found.place, undefined, { thread, comment: one })]),
+        ...happeningOps(found, [happening], logged, now),
+      ],
+      result: added(annotationId, comments),
+    };
   }
 
   async #positions({ place: { tenant, organization }, document: { documentId } }: ContentPlace, annotationIds: readonly string[]) {
@@ -266,7 +249,7 @@ function firstOf(place: DocumentPlace, { annotationId, createdAt, first }: Threa
   return { ...place, annotationId, threadCreatedAt: createdAt, commentId: first.commentId };
 }
 
-function added({ annotationId, comments }: Draft): ThreadAdded {
+function added(annotationId: string, comments: readonly Comment[]): ThreadAdded {
   const agent = read<Record<string, unknown>>(comments[0]?.agent);
   const commentIds = comments.map(({ commentId }) => commentId);
   return { success: true, annotationId, commentIds, message: 'Annotation added successfully.', findingId: agent && knownAgent(agent).reason.findingId };
