@@ -71,6 +71,11 @@ function isHeldBy(delivery: StoredDelivery | undefined, mark: string): delivery 
   return delivery !== undefined && isPending(delivery) && delivery.claim === mark;
 }
 
+/** Whether what is stored is the result that was written over this one: the SDK repeats a write whose answer was lost, and nobody else counts our attempt. */
+function isResultOver(mine: Claimed, there: StoredDelivery | undefined): boolean {
+  return there?._r === mine._r + 1 && there.attempts === mine.attempts + 1;
+}
+
 /** Writes the attempt into the log. What is in the log is not the truth: when it cannot be written, what came of the attempt still counts. */
 async function log({ deps, message, log: lines }: Delivering, mine: Claimed, sent: Sent, at: number): Promise<void> {
   const { outcome, responseStatus, responseBody, error, durationMs } = sent;
@@ -93,11 +98,11 @@ async function settle(delivering: Delivering, mine: Claimed, change: (current: C
     const next = change(current);
     const isEnd = next.status === 'EXHAUSTED' && current.otherwise === undefined;
     const stored = await deps.deliveries.replace(current, next, isEnd ? exhaustion({ ...next, tenant: message.tenant }, last, clock()) : []);
-    if (stored !== 'lost') {
+    const there = stored === 'lost' ? await deps.deliveries.get(message) : stored;
+    if (stored !== 'lost' || isResultOver(current, there)) {
       if (isEnd) measures.count('DeliveriesExhausted');
-      return stored;
+      return there;
     }
-    const there = await deps.deliveries.get(message);
     if (!isHeldBy(there, mine.claim)) {
       lines.warn('attempt came too late to count', { eventId: message.eventId, endpointId: message.endpointId, attempt: nextAttemptOf(mine) });
       return undefined;

@@ -1,0 +1,59 @@
+import type { StoredDelivery } from '../../../lib/data/deliveries/deliveries.ts';
+import { type Target, wantedTarget } from '../../../lib/data/deliveries/targets.ts';
+import type { Key, Stored } from '../../../lib/data/entity.ts';
+import { EventEntity, EventPayloadEntity, type StoredEvent } from '../../../lib/data/events.ts';
+import type { Table, Wanted } from '../../../lib/data/table.ts';
+import { AdvancedWebhookConfigEntity } from '../../../lib/data/webhooks/configs.ts';
+import type { DeliverDeps } from '../../../lib/deliveries/delivering.ts';
+import type { DeliveryMessage } from '../../../lib/deliveries/message.ts';
+import { type Delivery, newDelivery } from '../../../lib/domain/deliveries/delivery.ts';
+import type { AdvancedWebhookConfig } from '../../../lib/domain/webhooks/advanced.ts';
+import type { WebhookEndpoint } from '../../../lib/domain/webhooks/endpoints.ts';
+import { realTiming } from './sender.ts';
+
+const identity = ({ PK, SK }: Key) => `${PK}\n${SK}`;
+const rowOf = ({ eventId, endpointId }: { eventId: string; endpointId: string }) => `${eventId}\n${endpointId}`;
+
+/** What deliveries read and write, as values in memory instead of items in a table. */
+export class Memory {
+  readonly #values = new Map<string, unknown>();
+  readonly #targets = new Map<string, Stored<Target>>();
+  readonly #rows = new Map<string, StoredDelivery>();
+
+  /** A table from which requests are made: it hands out values as they are. */
+  readonly table = { getEach: async (...all: readonly Wanted<unknown>[]) => all.map(({ key }) => this.#values.get(identity(key))) } as unknown as Table;
+
+  readonly deliveries: DeliverDeps['deliveries'] = {
+    look: async (key) => ({ delivery: this.#rows.get(rowOf(key)), target: this.#targets.get(key.endpointId), health: undefined }),
+    get: async (key) => this.#rows.get(rowOf(key)),
+    replace: async <D extends Delivery>({ tenant, _r }: { tenant: string; _r: number }, next: D) => {
+      if (this.#rows.get(rowOf(next))?._r !== _r) return 'lost';
+      const stored = { ...next, tenant, _r: _r + 1 };
+      this.#rows.set(rowOf(next), stored);
+      return stored;
+    },
+    log: async () => undefined,
+  };
+
+  readonly runtime: DeliverDeps['runtime'] = { health: async () => undefined, learn: async () => 'done', reserve: async (_key, _rateLimit, clock) => clock() };
+
+  customer(tenant: string, config: AdvancedWebhookConfig, endpoints: readonly WebhookEndpoint[]): void {
+    this.#values.set(identity(AdvancedWebhookConfigEntity.key({ tenant })), { ...config, _r: 1 });
+    for (const endpoint of endpoints) {
+      const target: Stored<Target> = { kind: 'advanced', url: endpoint.url, rateLimit: endpoint.rateLimit, endpoint: { ...endpoint, _r: 1 }, _r: 1 };
+      this.#targets.set(endpoint.endpointId, target);
+      this.#values.set(identity(wantedTarget({ tenant, endpointId: endpoint.endpointId }).key), target);
+    }
+  }
+
+  /** Keeps an event with its deliveries; gives the messages about these. */
+  event(event: StoredEvent, payload: string, endpointIds: readonly string[]): DeliveryMessage[] {
+    const { tenant, eventId, createdAt } = event;
+    this.#values.set(identity(EventEntity.key(event)), event);
+    this.#values.set(identity(EventPayloadEntity.key(event)), { payload, createdAt, _r: 1 });
+    return endpointIds.map((endpointId) => {
+      this.#rows.set(rowOf({ eventId, endpointId }), { ...newDelivery({ ...event, endpointId }, createdAt, realTiming), tenant, _r: 1 });
+      return { tenant, eventId, endpointId, attemptNo: 1 };
+    });
+  }
+}

@@ -1,0 +1,31 @@
+/** A receiver of webhooks for the benches, in a process of its own: `receivers.ts` starts it and asks it what came. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Came } from './receivers.ts';
+
+const came = new Map<string, { times: Map<string, number>; requests: number }>();
+let recovered = false;
+
+const server = createServer((request, response) => {
+  const at = Date.now();
+  const path = request.url ?? '';
+  let here = came.get(path);
+  if (!here) came.set(path, (here = { times: new Map(), requests: 0 }));
+  here.requests++;
+  const id = request.headers['webhook-id'];
+  request.resume().on('end', () => {
+    if (path.startsWith('/hang')) return;
+    const fails = path.startsWith('/fail') && !recovered;
+    if (!fails && typeof id === 'string' && !here.times.has(id)) here.times.set(id, at);
+    response.writeHead(fails ? 500 : 200, { 'content-length': 0 }).end();
+  });
+});
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
+
+process.on('message', (asked) => {
+  if (asked === 'recover') recovered = true;
+  if (asked === 'clear') came.clear();
+  process.send?.(Object.fromEntries([...came].map(([path, { times, requests }]): [string, Came] => [path, { times: Object.fromEntries(times), requests }])));
+});
+// Whoever started it is gone.
+process.on('disconnect', () => process.exit());

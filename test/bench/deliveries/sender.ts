@@ -1,0 +1,113 @@
+import { environment } from '../../../lib/capability.ts';
+import { secretBox } from '../../../lib/crypto/secretBox.ts';
+import { DeliveryStore } from '../../../lib/data/deliveries/deliveries.ts';
+import { EndpointRuntime } from '../../../lib/data/deliveries/runtime.ts';
+import { SubscriptionReader } from '../../../lib/data/deliveries/subscriptions.ts';
+import { emit, EventStore, type StoredEvent } from '../../../lib/data/events.ts';
+import type { Table } from '../../../lib/data/table.ts';
+import { deliver } from '../../../lib/deliveries/deliver.ts';
+import type { DeliverDeps } from '../../../lib/deliveries/delivering.ts';
+import { fanOut } from '../../../lib/deliveries/fanOut.ts';
+import type { DeliveryMessage } from '../../../lib/deliveries/message.ts';
+import { WebhookRequests } from '../../../lib/deliveries/request.ts';
+import type { Timing } from '../../../lib/domain/deliveries/schedule.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { CountedMetric } from '../../../lib/observability/deliveryMetrics.ts';
+import type { QueueSender } from '../../../lib/queues.ts';
+import { createWebhookClient } from '../../../lib/webhooks/send.ts';
+import { BenchQueue } from './queue.ts';
+
+const SECOND = 1000;
+
+/** The schedule of a deployment. */
+export const realTiming: Timing = { schedule: [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000].map((seconds) => seconds * SECOND), marginMs: 300 * SECOND };
+
+export interface SenderOptions {
+  readonly timing?: Timing;
+  /** How long a receiver has. */
+  readonly timeoutMs?: number;
+  /** How many messages of each queue are worked on at a time. */
+  readonly live?: number;
+  readonly slow?: number;
+  /** What takes the place of the stores. */
+  readonly stores?: Pick<DeliverDeps, 'deliveries' | 'runtime'>;
+}
+
+/** Everything between an event and its receivers, on a table that it is given: the workers' code with queues in memory. It needs the environment of the engine. */
+export class Sender {
+  readonly live: BenchQueue;
+  readonly slow: BenchQueue;
+  readonly counted = new Map<CountedMetric, number>();
+  readonly errors: unknown[] = [];
+  readonly #table: Table;
+  readonly #timing: Timing;
+  readonly #deliveries: DeliveryStore;
+  readonly #deps: DeliverDeps;
+
+  constructor(table: Table, { timing = realTiming, timeoutMs = 15 * SECOND, live = 100, slow = 20, stores }: SenderOptions = {}) {
+    this.#table = table;
+    this.#timing = timing;
+    this.live = new BenchQueue(live, (message) => this.deliver(message, this.live));
+    this.slow = new BenchQueue(slow, (message) => this.deliver(message, this.slow));
+    this.#deliveries = new DeliveryStore(table);
+    const client = createWebhookClient({ allowLoopback: true });
+    this.#deps = {
+      deliveries: this.#deliveries,
+      runtime: new EndpointRuntime(table),
+      ...stores,
+      requests: new WebhookRequests(table, secretBox.open(environment(process.env))),
+      client: { post: (request) => client.post({ ...request, timeoutMs }) },
+      endpoints: { disable: async () => 'lost' },
+      slow: this.slow,
+      timing,
+      tellOwner: async () => undefined,
+    };
+  }
+
+  readonly call = {
+    clock: Date.now,
+    newId: (prefix: string) => newId(prefix, Date.now()),
+    log: { info: () => undefined, warn: () => undefined, error: (_message: string, keys?: Record<string, unknown>) => void this.errors.push(keys?.error) },
+    measures: { count: (name: CountedMetric, times = 1) => void this.counted.set(name, (this.counted.get(name) ?? 0) + times), record: () => undefined },
+  };
+
+  /** What the function of first attempts, or of further ones, does with a message. */
+  async deliver(message: DeliveryMessage, own: QueueSender): Promise<void> {
+    await deliver({ ...this.call, message, own, deps: this.#deps, live: own === this.live, random: Math.random, pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)) });
+  }
+
+  /** Writes an event of about two kilobytes, as a change does in its transaction. */
+  async emit(tenant: string, event = 'comment.add'): Promise<Pick<StoredEvent, 'tenant' | 'eventId'>> {
+    const now = Date.now();
+    const ops = emit(tenant, { event, cause: { type: 'Bench', id: newId('cause', now), revision: 1 }, payload: payload(tenant) }, now);
+    await this.#table.write(ops);
+    return { tenant, eventId: (ops[0] as { put: { eventId: string } }).put.eventId };
+  }
+
+  /** Makes the deliveries of events and sends their messages; throws when that fails for one of them. */
+  async fanOut(events: readonly Pick<StoredEvent, 'tenant' | 'eventId'>[]): Promise<void> {
+    const deps = {
+      outbox: new EventStore(this.#table), subscriptions: new SubscriptionReader(this.#table), deliveries: this.#deliveries,
+      live: this.live, timing: this.#timing, consumers: [],
+    };
+    if ((await fanOut(deps, events, this.call)).size > 0) throw new Error('An event was not fanned out');
+  }
+
+  /** Makes deliveries without sending messages; gives these. */
+  async make(event: StoredEvent, endpointIds: readonly string[]): Promise<DeliveryMessage[]> {
+    const made = await this.#deliveries.make(event, endpointIds, Date.now(), this.#timing);
+    return made.map(({ tenant, eventId, endpointId }) => ({ tenant, eventId, endpointId, attemptNo: 1 }));
+  }
+}
+
+/** What an event says: about two kilobytes as JSON. */
+export function payload(tenant: string) {
+  return {
+    source: 'comment' as const,
+    data: {
+      actionUser: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
+      metadata: { apiKey: tenant, organization: { organizationId: 'acme', organizationName: 'Acme' }, document: { documentId: 'nda', documentName: 'NDA' } },
+      commentAnnotation: { annotationId: 'talk', status: { id: 'OPEN', name: 'Open' }, comments: [{ commentId: 1, commentText: 'A comment of some length. '.repeat(60), from: { userId: 'ada' } }] },
+    },
+  };
+}

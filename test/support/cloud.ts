@@ -1,0 +1,464 @@
+import { randomUUID } from 'node:crypto';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2';
+import type { SendMessageBatchCommand, SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
+import { worker as fanOutEvents } from '../../functions/workers/fanOutEvents.ts';
+import { worker as sendEmail } from '../../functions/workers/sendEmail.ts';
+import { KeyRing } from '../../lib/crypto/keyRing.ts';
+import { SecretBox } from '../../lib/crypto/secretBox.ts';
+import { ConfigStore } from '../../lib/data/configs.ts';
+import { NotificationWriter } from '../../lib/data/content/notifications.ts';
+import { DeliveryStore } from '../../lib/data/deliveries/deliveries.ts';
+import { EndpointDisabler } from '../../lib/data/deliveries/disabling.ts';
+import { EndpointRuntime } from '../../lib/data/deliveries/runtime.ts';
+import { SubscriptionReader } from '../../lib/data/deliveries/subscriptions.ts';
+import { EventEntity, EventStore } from '../../lib/data/events.ts';
+import { JobSweeper } from '../../lib/data/jobs.ts';
+import { MailEntity, MailStore } from '../../lib/data/mails.ts';
+import { NotificationConfigEntity } from '../../lib/data/notificationConfig.ts';
+import { Table } from '../../lib/data/table.ts';
+import { deliver } from '../../lib/deliveries/deliver.ts';
+import { type DeliverDeps, deliveringWith } from '../../lib/deliveries/delivering.ts';
+import type { FanOutDeps } from '../../lib/deliveries/fanOut.ts';
+import { fanOutInApp } from '../../lib/deliveries/inApp.ts';
+import { MailContents } from '../../lib/deliveries/mailContents.ts';
+import type { MailMessage } from '../../lib/deliveries/mailMessage.ts';
+import { fanOutMails, ownerNotice } from '../../lib/deliveries/mails.ts';
+import { sweepMails } from '../../lib/deliveries/mailSweep.ts';
+import { DeliveryMessage } from '../../lib/deliveries/message.ts';
+import { WebhookRequests } from '../../lib/deliveries/request.ts';
+import type { SendMailDeps } from '../../lib/deliveries/sendMail.ts';
+import { sweep } from '../../lib/deliveries/sweep.ts';
+import type { Timing } from '../../lib/domain/deliveries/schedule.ts';
+import { SesSender } from '../../lib/email/ses.ts';
+import { UnsubscribeLinks } from '../../lib/email/unsubscribe.ts';
+import { newId } from '../../lib/ids.ts';
+import { MAX_RECEIVE_COUNT, type QueueName, type QueueSender } from '../../lib/queues.ts';
+import { handleInserts } from '../../lib/sqs/inserts.ts';
+import { handleMessages } from '../../lib/sqs/messages.ts';
+import type { Performed } from '../../lib/sqs/performed.ts';
+import { SqsSender } from '../../lib/sqs/sender.ts';
+import { createWebhookClient, type Sent, type WebhookRequest } from '../../lib/webhooks/send.ts';
+import type { MessageCall } from '../../lib/worker.ts';
+import { Invocation, type Trial } from './crashes.ts';
+import { TABLE_NAME } from './engine.ts';
+import { asDocumentClient, type Command, LeanClient } from './leanClient.ts';
+import { insertsEvent, keptMeasures, messagesEvent } from './workers.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+/** Invocations that run at the same time. */
+const WIDTH = 20;
+/** What is waited for longer than this has been lost. */
+const LONGEST_RUN = 48 * 60 * MINUTE;
+/** How often the stream brings a record, and after what pause. */
+const STREAM_TRIES = 3;
+const RECONCILE_AFTER = 3 * MINUTE;
+const STREAM_PAUSE = 30 * SECOND;
+
+interface Message {
+  readonly body: string;
+  visibleAt: number;
+  receives: number;
+}
+
+interface StreamRecord {
+  readonly item: Record<string, unknown>;
+  at: number;
+  tries: number;
+}
+
+type Item = Record<string, any>;
+
+/** A way of doing something with some of it refused or done by somebody else; undefined where the real thing is to be done. */
+type Stub<A, T> = (about: A) => Promise<T | undefined>;
+
+/**
+ * What deliveries run in, with a clock that stands still while somebody works: the stream, the queues and the schedule call the real
+ * workers, each invocation in a process of its own, against the real table. Whatever leaves a process is a call that can go wrong.
+ */
+export class Cloud {
+  now = Math.ceil(Date.now() / MINUTE) * MINUTE;
+  webhookTiming: Timing = { schedule: [0, 5 * SECOND, 20 * MINUTE], marginMs: 5 * MINUTE };
+  mailTiming: Timing = { schedule: [0, 60 * SECOND, 20 * MINUTE], marginMs: 5 * MINUTE };
+  /** How many messages one invocation gets at most. */
+  batchSize = 10;
+  /** How long a receiver has, real milliseconds. */
+  timeoutMs = 5_000;
+  readonly measures = keptMeasures();
+  readonly errors: { readonly message: string; readonly keys: Record<string, unknown> | undefined }[] = [];
+  /** How often each attempt was posted, by event, endpoint and number of the attempt. */
+  readonly posts = new Map<string, number>();
+  /** When each of them was posted first. */
+  readonly postedAt = new Map<string, number>();
+  /** How often each mail was handed over to SES. */
+  readonly mailings = new Map<string, number>();
+  /** Endpoints that are gone, and how many attempts at them began after that. */
+  readonly gone = new Set<string>();
+  tooLate = 0;
+  sweeps = 0;
+  /** What SQS, SES, the table and the stream do instead of what they usually do. */
+  readonly stubs: {
+    refused?: (queue: QueueName, body: unknown) => boolean;
+    lost?: (queue: QueueName, body: any) => boolean;
+    mail?: Stub<string, Error>;
+    table?: Stub<Command, Item>;
+    /** How often the stream and the queues bring what fails; a record that is brought 0 times is never seen. */
+    tries?: (trial: Trial | undefined) => number;
+  } = {};
+  readonly dead: string[] = [];
+
+  readonly #queues: Readonly<Record<QueueName, Message[]>> = { deliver: [], deliverSlow: [], mail: [], jobs: [] };
+  readonly #stream: StreamRecord[] = [];
+  readonly #brought = new Set<string>();
+  readonly #trials = new Map<string, Trial>();
+  readonly #plans: { readonly at: number; readonly act: () => Promise<void> }[] = [];
+  readonly #working = new Map<Invocation, { readonly runs: number; ended: number; asleep: number }>();
+  #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
+  #changed: () => void = () => undefined;
+
+  readonly #document = new LeanClient();
+  readonly #http = createWebhookClient({ allowLoopback: true });
+  /** The table as those see it who stand outside. */
+  readonly table: Table;
+  readonly box: SecretBox;
+
+  constructor() {
+    const outside = this.#process(new Invocation());
+    this.table = outside.table;
+    this.box = outside.box;
+  }
+
+  stop(): void {
+    this.#document.destroy();
+  }
+
+  readonly #clock = () => this.now;
+  readonly #newId = (prefix: string) => newId(prefix, this.now);
+  readonly #log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (message: string, keys?: Record<string, unknown>) => void this.errors.push({ message, keys }),
+  };
+
+  /** Counts the calls of everything that is about an event as those of a trial. */
+  watch(eventId: string, trial: Trial): void {
+    this.#trials.set(eventId, trial);
+  }
+
+  /** Has something done at a time. */
+  plan(at: number, act: () => Promise<void>): void {
+    this.#plans.push({ at, act });
+  }
+
+  /** Brings an event to the stream that was written by somebody whom this cloud does not know. */
+  bring(item: Item): void {
+    this.#brought.add(item.eventId);
+    if (this.stubs.tries?.(this.#trials.get(item.eventId)) !== 0) this.#stream.push({ item, at: this.now, tries: 0 });
+  }
+
+  /** What waits in a queue. */
+  waiting(queue: QueueName): readonly Message[] {
+    return this.#queues[queue];
+  }
+
+  /** Puts a message into a queue. */
+  send(queue: QueueName, body: object, delayMs = 0): void {
+    this.#queues[queue].push({ body: JSON.stringify(body), visibleAt: this.now + delayMs, receives: 0 });
+  }
+
+  /** Goes on until nothing is due, nothing waits and nothing sleeps, or until a time. */
+  async run(until = Infinity): Promise<void> {
+    const end = this.now + LONGEST_RUN;
+    for (;;) {
+      await this.#workOff();
+      const tick = await this.#nextTick();
+      const next = Math.min(tick, ...this.#times());
+      if (next === Infinity || next > until) {
+        if (until !== Infinity) this.now = until;
+        return;
+      }
+      if (next > end) throw new Error('It goes on for ever');
+      this.now = Math.max(this.now, next);
+      for (const plan of this.#plans.filter(({ at }) => at <= this.now)) {
+        this.#plans.splice(this.#plans.indexOf(plan), 1);
+        await plan.act();
+      }
+      if (tick <= this.now) await this.sweep();
+    }
+  }
+
+  /** One run of the sweeper; gives whether it ended by itself. */
+  async sweep(trial?: Trial): Promise<boolean> {
+    this.sweeps++;
+    const invocation = new Invocation(trial);
+    const process = this.#process(invocation);
+    const call = { clock: this.#clock, log: this.#log, measures: this.measures, deadline: this.now + 55 * SECOND };
+    const mails = sweepMails({ mails: new MailStore(process.table), queue: process.sender('mail'), timing: this.mailTiming });
+    try {
+      await Promise.race([invocation.crashed, sweep({
+        deliveries: process.deliveries,
+        events: new EventStore(process.table),
+        jobs: new JobSweeper(process.table),
+        runtime: process.runtime,
+        fanOut: process.fanOut,
+        slow: process.sender('deliverSlow'),
+        jobQueue: process.sender('jobs'),
+        backlog: () => invocation.call('GetQueueAttributes', async () => this.#queues.deliver.length),
+        timing: this.webhookTiming,
+        reconcileAfterMs: RECONCILE_AFTER,
+      }, call, [mails])]);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Works on everything that is ready now, until all that was begun has ended or sleeps. */
+  async #workOff(): Promise<void> {
+    for (;;) {
+      // Who was woken is counted as running in the next moment.
+      if (this.#wake()) await new Promise(setImmediate);
+      while (this.#running() < WIDTH && this.#begin());
+      if (this.#running() === 0) return;
+      await new Promise<void>((resolve) => {
+        this.#changed = resolve;
+      });
+    }
+  }
+
+  /** Invocations of which not everything that is left of them sleeps. */
+  #running(): number {
+    return [...this.#working.values()].filter(({ runs, ended, asleep }) => asleep === 0 || ended + asleep < runs).length;
+  }
+
+  /** Waits by the clock of the cloud. */
+  async #pause(invocation: Invocation, milliseconds: number): Promise<void> {
+    const working = this.#working.get(invocation);
+    if (!working || milliseconds <= 0) return;
+    working.asleep++;
+    this.#changed();
+    await new Promise<void>((resolve) => this.#sleepers.push({ at: this.now + milliseconds, wake: resolve }));
+    working.asleep--;
+  }
+
+  #wake(): boolean {
+    const due = this.#sleepers.filter(({ at }) => at <= this.now);
+    this.#sleepers = this.#sleepers.filter(({ at }) => at > this.now);
+    for (const { wake } of due) wake();
+    return due.length > 0;
+  }
+
+  /** Begins an invocation for something that is ready; false when nothing is. */
+  #begin(): boolean {
+    return this.#beginFanOut() || (Object.keys(this.#queues) as QueueName[]).some((queue) => this.#beginMessages(queue));
+  }
+
+  #beginFanOut(): boolean {
+    const [first] = this.#stream.filter(({ at }) => at <= this.now);
+    if (!first) return false;
+    const trial = this.#trials.get(String(first.item.eventId));
+    const batch = this.#stream.filter(({ at, item }) => at <= this.now && this.#trials.get(String(item.eventId)) === trial).slice(0, 10);
+    for (const record of batch) this.#stream.splice(this.#stream.indexOf(record), 1);
+    const invocation = new Invocation(trial);
+    const deps = { fansOut: this.#process(invocation).fanOut };
+    const run: typeof fanOutEvents.run = (call) => Promise.race([invocation.crashed, fanOutEvents.run({ ...call, deps })]);
+    this.#invoke(invocation, batch.length, () => handleInserts(run, insertsEvent(batch.map(({ item }) => item)), this.#call(deps)), (failed) => {
+      // As the stream does it: from the first that failed on, all come again.
+      const from = failed === 'all' ? 0 : Math.min(batch.length, ...failed.map((id) => Number(id) - 1));
+      for (const record of batch.slice(from)) {
+        if (++record.tries < (this.stubs.tries?.(trial) ?? STREAM_TRIES)) this.#stream.push({ ...record, at: this.now + STREAM_PAUSE });
+      }
+    });
+    return true;
+  }
+
+  #beginMessages(queue: QueueName): boolean {
+    const messages = this.#queues[queue];
+    const ready = messages.filter(({ visibleAt }) => visibleAt <= this.now);
+    for (const message of ready.filter(({ receives }) => receives >= MAX_RECEIVE_COUNT)) {
+      this.dead.push(message.body);
+      messages.splice(messages.indexOf(message), 1);
+    }
+    const first = ready.find(({ receives }) => receives < MAX_RECEIVE_COUNT);
+    if (!first) return false;
+    const trial = this.#trialOf(first);
+    const batch = ready.filter((message) => message.receives < MAX_RECEIVE_COUNT && this.#trialOf(message) === trial).slice(0, this.batchSize);
+    for (const message of batch) {
+      message.visibleAt = this.now + (queue === 'mail' ? 6 : 3) * MINUTE;
+      message.receives++;
+    }
+    const invocation = new Invocation(trial);
+    this.#invoke(invocation, batch.length, () => this.#handle(queue, invocation, batch), (failed) => {
+      const most = this.stubs.tries?.(trial) ?? Infinity;
+      const done = batch.filter(({ receives }, index) => (failed !== 'all' && !failed.includes(`message-${index}`)) || receives >= most);
+      for (const message of done) messages.splice(messages.indexOf(message), 1);
+    });
+    return true;
+  }
+
+  #handle(queue: QueueName, invocation: Invocation, batch: readonly Message[]): Promise<Performed> {
+    const process = this.#process(invocation);
+    const event = messagesEvent(batch.map(({ body }) => body));
+    if (queue === 'mail') {
+      const deps = { sendsMails: process.sendMail };
+      return handleMessages(sendEmail.on.message, (call) => Promise.race([invocation.crashed, sendEmail.run({ ...call, message: call.message as MailMessage, deps })]), event, this.#call(deps));
+    }
+    const own = process.sender(queue);
+    const work = async (call: MessageCall<unknown, Record<never, never>>) => {
+      const message = call.message as DeliveryMessage;
+      const deps = { delivers: process.delivers(message), own };
+      const pause = (milliseconds: number) => this.#pause(invocation, milliseconds);
+      try {
+        // What the worker's file does, but for the time.
+        await Promise.race([invocation.crashed, deliver({ ...deliveringWith({ ...call, message, deps }, queue === 'deliver'), random: () => 0.5, pause })]);
+      } finally {
+        this.#working.get(invocation)!.ended++;
+      }
+    };
+    return handleMessages(DeliveryMessage, work, event, this.#call({}));
+  }
+
+  #call<D>(deps: D) {
+    return { deps, clock: this.#clock, newId: this.#newId, deadline: Date.now() + MINUTE, log: this.#log, measures: this.measures };
+  }
+
+  /** Runs an invocation; `end` is told what has to come again: all of it when the process ended. */
+  #invoke(invocation: Invocation, runs: number, run: () => Promise<Performed>, end: (failed: 'all' | readonly string[]) => void): void {
+    this.#working.set(invocation, { runs, ended: 0, asleep: 0 });
+    const whenOver = (failed: 'all' | readonly string[]) => {
+      end(invocation.over ? 'all' : failed);
+      this.#working.delete(invocation);
+      this.#changed();
+    };
+    run().then(
+      ({ answer }) => whenOver((answer as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)),
+      () => whenOver('all'),
+    );
+  }
+
+  #trialOf({ body }: Message): Trial | undefined {
+    const { eventId, mailId } = JSON.parse(body) as { eventId?: string; mailId?: string };
+    return this.#trials.get(eventId ?? mailId ?? '');
+  }
+
+  #times(): number[] {
+    return [
+      ...Object.values(this.#queues).flat().map(({ visibleAt }) => visibleAt),
+      ...this.#stream.map(({ at }) => at),
+      ...this.#sleepers.map(({ at }) => at),
+      ...this.#plans.map(({ at }) => at),
+    ];
+  }
+
+  /** The next minute in which the sweeper finds something. */
+  async #nextTick(): Promise<number> {
+    const due = (await this.due()).map(({ at }) => at);
+    const first = Math.min(...due);
+    return first === Infinity ? Infinity : (Math.floor(Math.max(first, this.now) / MINUTE) + 1) * MINUTE;
+  }
+
+  /** What the due index holds, and when the sweeper is to look after it. */
+  async due(): Promise<{ readonly what: string; readonly at: number }[]> {
+    const { Items = [] } = await this.#document.send(new ScanCommand({ TableName: TABLE_NAME, IndexName: 'gsi3' }));
+    return (Items as Item[]).flatMap(({ gsi3pk, gsi3sk }) => {
+      const [, what] = String(gsi3pk).split('#') as [string, string];
+      if (!['DUE', 'PENDING', 'MAILS', 'JOBS'].includes(what)) return [];
+      return [{ what, at: Date.parse(String(gsi3sk).split('#')[0]!) + (what === 'PENDING' ? RECONCILE_AFTER : 0) }];
+    });
+  }
+
+  /** What a process opens at its start, each call of it one of the invocation's. */
+  #process(invocation: Invocation) {
+    const send = (command: Command) => invocation.call(nameOf(command), () => this.#send(command, invocation.trial));
+    const table = new Table(asDocumentClient({ send }), TABLE_NAME, this.#clock);
+    const secrets = { send: () => invocation.call('GetSecretValue', async () => ({ SecretString: JSON.stringify({ current: '1', 1: 'k'.repeat(64) }) })) } as unknown as SecretsManagerClient;
+    const ring = new KeyRing('secret', secrets);
+    const box = new SecretBox(ring);
+    const sender = (queue: QueueName): QueueSender => new SqsSender(queue, {
+      send: ({ input }: SendMessageBatchCommand) => invocation.call(`SendMessageBatch ${queue}`, async () => this.#take(queue, input.Entries ?? [])),
+    } as unknown as SQSClient, [0, 0, 0]);
+    const deliveries = new DeliveryStore(table);
+    const runtime = new EndpointRuntime(table);
+    const making = { table, clock: this.#clock, mails: new MailStore(table), queue: sender('mail'), timing: this.mailTiming };
+    const inApp = fanOutInApp({ ...making, configs: new ConfigStore(table, NotificationConfigEntity), notifications: new NotificationWriter(table) });
+    const fanOut: FanOutDeps = {
+      outbox: new EventStore(table),
+      subscriptions: new SubscriptionReader(table),
+      deliveries,
+      live: sender('deliver'),
+      timing: this.webhookTiming,
+      consumers: [() => inApp, fanOutMails(making)],
+    };
+    const requests = new WebhookRequests(table, box, this.#clock);
+    const endpoints = new EndpointDisabler(table);
+    const delivers = (message: DeliveryMessage): DeliverDeps => ({
+      deliveries, runtime, requests, endpoints,
+      slow: sender('deliverSlow'),
+      timing: this.webhookTiming,
+      client: { post: (request) => invocation.call('POST', () => this.#post(message, request), true) },
+      tellOwner: async () => undefined,
+    });
+    const ses = { send: ({ input }: SendEmailCommand) => invocation.call('SendEmail', () => this.#mail(String(input.EmailTags?.[0]?.Value)), true) } as unknown as SESv2Client;
+    const contents = new MailContents({
+      table, box, clock: this.#clock, links: new UnsubscribeLinks(ring, 'https://api.test'), ses: new SesSender('no-reply@example.com', ses),
+      sendGrid: () => { throw new Error('Nobody has a key of SendGrid here'); },
+    });
+    const sendMail: SendMailDeps = { ...making, contents, notifyOwner: ownerNotice(making) };
+    return { table, box, sender, deliveries, runtime, fanOut, delivers, sendMail };
+  }
+
+  /** A call to the table; what it writes belongs to its trial, and the stream brings new events. */
+  async #send(command: Command, trial: Trial | undefined): Promise<Item> {
+    const answer = (await this.stubs.table?.(command)) ?? (await this.#document.send(command));
+    for (const item of written(command)) {
+      const about = this.#trials.get(item.about?.eventId ?? '');
+      if (about && item._t === MailEntity.type) this.#trials.set(item.mailId, about);
+      if (item._t !== EventEntity.type || item.fannedOutAt !== undefined || this.#brought.has(item.eventId)) continue;
+      if (trial) this.#trials.set(item.eventId, trial);
+      this.bring(item);
+    }
+    return answer;
+  }
+
+  async #take(queue: QueueName, entries: readonly SendMessageBatchRequestEntry[]) {
+    const Failed: { Id: string; Code: string; SenderFault: boolean }[] = [];
+    for (const { Id = '', MessageBody = '', DelaySeconds = 0 } of entries) {
+      const body: unknown = JSON.parse(MessageBody);
+      if (this.stubs.refused?.(queue, body)) Failed.push({ Id, Code: 'InternalError', SenderFault: false });
+      else if (!this.stubs.lost?.(queue, body)) this.#queues[queue].push({ body: MessageBody, visibleAt: this.now + DelaySeconds * SECOND, receives: 0 });
+    }
+    return { Failed };
+  }
+
+  async #post({ eventId, endpointId, attemptNo }: DeliveryMessage, request: WebhookRequest): Promise<Sent> {
+    const attempt = `${eventId} ${endpointId} ${attemptNo}`;
+    this.posts.set(attempt, (this.posts.get(attempt) ?? 0) + 1);
+    if (!this.postedAt.has(attempt)) this.postedAt.set(attempt, this.now);
+    if (this.gone.has(endpointId)) this.tooLate++;
+    return this.#http.post({ ...request, timeoutMs: this.timeoutMs });
+  }
+
+  async #mail(mailId: string): Promise<{ MessageId: string }> {
+    const refusal = await this.stubs.mail?.(mailId);
+    if (refusal) throw refusal;
+    this.mailings.set(mailId, (this.mailings.get(mailId) ?? 0) + 1);
+    return { MessageId: `ses-${mailId}` };
+  }
+}
+
+/** The items that a command has written. */
+function written({ input }: Command): Item[] {
+  const operations = (input.TransactItems as { Put?: Item }[] | undefined) ?? (input.Item ? [{ Put: input }] : []);
+  return operations.flatMap(({ Put }) => (Put?.Item ? [Put.Item] : []));
+}
+
+/** A command in a few words, for whoever looks for the call at which something went wrong. */
+function nameOf(command: Command): string {
+  const { input } = command;
+  // One token for all repetitions, as the SDK makes it.
+  if (input.TransactItems) input.ClientRequestToken ??= randomUUID();
+  const what = input.IndexName ? [String(input.ExpressionAttributeValues[':pk'])] : [...new Set(written(command).map(({ _t }) => String(_t)))];
+  return [command.constructor.name.replace('Command', ''), ...what].join(' ');
+}
