@@ -4,6 +4,9 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/transformer.mjs' },
   testEnvironment: 'node',
-  testTimeout: 30_000,
+  testTimeout: 60_000,
+  // Jest leaves a core to the user and would run everything in one process; a fresh one now and then keeps memory small.
+  maxWorkers: 2,
+  workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/test/countReporter.mjs'],
 };
