@@ -17,7 +17,7 @@ export type Grant =
   | { resource: `queue/${QueueName}`; actions: readonly QueueAction[] }
   | { resource: 'mail/identity'; actions: readonly 'SendEmail'[] };
 
-export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'ConditionCheckItem';
+export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem' | 'ConditionCheckItem';
 export type QueueAction = 'GetQueueAttributes' | 'SendMessage';
 export type SecretName = 'secret/masterKey' | 'secret/signingKey';
 export type ResourceName = Grant['resource'];

@@ -6,7 +6,7 @@ import { tenantOf } from './keys.ts';
 import { insert, openTable, remove, replace, type Table, type WriteOp } from './table.ts';
 
 /** Work that goes on after the answer; each kind has a function in the worker that runs jobs. */
-export const jobKinds = ['removeRecords', 'recoverDeliveries'] as const;
+export const jobKinds = ['removeRecords', 'removeDocuments', 'removeOrganization', 'changeFolders', 'removeUsers', 'eraseUsers', 'recoverDeliveries', 'emitEditorUpdate'] as const;
 export type JobKind = (typeof jobKinds)[number];
 
 const SHARDS = 16;
