@@ -1,8 +1,8 @@
 /** What the CDK CLI runs (cdk.json): `npx cdk synth`, `npx cdk deploy`. */
 import { App } from 'aws-cdk-lib';
-import { addBackend, buildRegistered } from './synthesise.ts';
+import { addBackend, buildRegistered, settingsOf } from './synthesise.ts';
 
-const built = await buildRegistered('dist/functions');
 const app = new App();
-addBackend(app, built);
+const settings = settingsOf(app);
+addBackend(app, await buildRegistered('dist/functions'), settings);
 app.synth();

@@ -41,33 +41,39 @@ export function buildRegistered(outdir: string): Promise<Built> {
   return buildFunctions({ entries: entriesOf(registeredRoutes(), registeredWorkers()), outdir });
 }
 
-/** Puts the system into an app; the settings come from the app's context. */
-export function addBackend(app: App, built: Built): Backend {
+/** The settings that an app's context gives; throws for wrong ones, naming them. */
+export function settingsOf(app: App): Settings {
+  return readSettings((name) => app.node.tryGetContext(name));
+}
+
+/** Puts the system into an app. */
+export function addBackend(app: App, built: Built, settings: Settings): Backend {
   return new Backend(app, STACK, {
     endpoints: registeredRoutes(),
     workers: registeredWorkers(),
     code: (id) => Code.fromAsset(built.folder(id)),
-    settings: readSettings((name) => app.node.tryGetContext(name)),
+    settings,
   });
 }
 
 /**
- * Bundles the functions and writes the cloud assembly into `outdir`, without the CDK CLI: the same templates and assets
- * that `cdk deploy` would upload. `settings` win over cdk.json.
+ * Bundles the functions, unless they are given, and writes the cloud assembly into `outdir`, without the CDK CLI: the same templates and
+ * assets that `cdk deploy` would upload. `settings` win over cdk.json.
  */
-export async function synthesise(options: { outdir: string; settings?: Partial<Settings> }): Promise<{ assemblyDir: string }> {
+export async function synthesise(options: { outdir: string; settings?: Partial<Settings>; built?: Built }): Promise<{ assemblyDir: string }> {
+  const { context } = JSON.parse(await readFile(join(projectDir, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
+  const app = new App({
+    outdir: options.outdir,
+    // Half of the time that this takes; `cdk synth` and the tests do validate.
+    builtinCloudFormationValidation: false,
+    // As the CLI does: resources name the asset that they use, so that a reader of the template finds the code.
+    context: { 'aws:cdk:enable-asset-metadata': true, ...context, ...options.settings },
+  });
+  // Before the functions are bundled, which takes longer than to see what is wrong.
+  const settings = settingsOf(app);
   const bundles = await mkdtemp(join(tmpdir(), 'functions-'));
   try {
-    const built = await buildRegistered(bundles);
-    const { context } = JSON.parse(await readFile(join(projectDir, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
-    const app = new App({
-      outdir: options.outdir,
-      // Half of the time that this takes; `cdk synth` and the tests do validate.
-      builtinCloudFormationValidation: false,
-      // As the CLI does: resources name the asset that they use, so that a reader of the template finds the code.
-      context: { 'aws:cdk:enable-asset-metadata': true, ...context, ...options.settings },
-    });
-    addBackend(app, built);
+    addBackend(app, options.built ?? (await buildRegistered(bundles)), settings);
     return { assemblyDir: app.synth().directory };
   } finally {
     await rm(bundles, { recursive: true, force: true });

@@ -1,8 +1,6 @@
-import { transformSync } from 'esbuild';
+import { stripTypeScriptTypes } from 'node:module';
 
+/** As Node itself does it: types become blanks, so that every line and column stays where it was. */
 export default {
-  process(source, filename) {
-    const { code, map } = transformSync(source, { loader: 'ts', format: 'esm', target: 'node24', sourcemap: 'both', sourcefile: filename });
-    return { code, map };
-  },
+  process: (source) => ({ code: stripTypeScriptTypes(source) }),
 };

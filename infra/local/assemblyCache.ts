@@ -10,7 +10,7 @@ const projectDir = resolve(import.meta.dirname, '../..');
 const cacheDir = join(projectDir, 'dist/local');
 
 /** What the templates and bundles are made of. `infra/local` only reads them. */
-const sources = ['functions/**/*.ts', 'lib/**/*', 'infra/*.ts', 'cdk.json', 'package-lock.json', 'tsconfig.json', 'infra/local/synthesise.ts'];
+const sources = ['functions/**/*.ts', 'lib/**/*', 'infra/*.ts', 'cdk.json', 'package-lock.json', 'tsconfig.json', 'infra/local/synthesise.ts', 'infra/local/assemblySettings.ts'];
 
 /** The most recently used assemblies are kept: another run may still load functions from its own. */
 const KEPT = 5;

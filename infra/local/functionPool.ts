@@ -17,6 +17,7 @@ export interface PoolOptions {
   readonly maxLive?: number;
   /** When there are so many threads that take one call at a time, no function gets a second one. */
   readonly maxAlone?: number;
+  readonly patienceMilliseconds?: number;
 }
 
 /**
@@ -34,7 +35,7 @@ export class FunctionPool {
   #closed = false;
 
   constructor(options: PoolOptions) {
-    this.#options = { idleMilliseconds: IDLE_MILLISECONDS, maxLive: MAX_LIVE, maxAlone: MAX_ALONE, ...options };
+    this.#options = { idleMilliseconds: IDLE_MILLISECONDS, maxLive: MAX_LIVE, maxAlone: MAX_ALONE, patienceMilliseconds: PATIENCE_MILLISECONDS, ...options };
     this.#sweeper = setInterval(() => this.#endIdle(), this.#options.idleMilliseconds / 10);
     this.#sweeper.unref();
   }
@@ -64,8 +65,8 @@ export class FunctionPool {
       const free = threads.find(({ idle }) => idle);
       if (free) return this.#call(free, payload);
       if (threads.some(({ loading }) => loading)) waitedSince = performance.now();
-      const patience = waitedSince + PATIENCE_MILLISECONDS - performance.now();
-      if (threads.length > 0 && patience > 0) await Promise.race([this.#freed.promise, delay(patience)]);
+      const patience = waitedSince + this.#options.patienceMilliseconds - performance.now();
+      if (threads.length > 0 && patience > 0) await Promise.race([this.#freed.promise, delay(patience, undefined, { ref: false })]);
       else if (!this.#mayHaveMore(threads)) await this.#freed.promise;
       else if (this.#hasRoom()) return this.#call(this.#start(model, true), payload);
       else await this.#room();

@@ -20,7 +20,7 @@ describe('npm start', () => {
     dataDir = await temporaryDir();
     // Would silence the functions' log if it reached them.
     system = await startSystem({ dataDir, env: { POWERTOOLS_LOG_LEVEL: 'SILENT' } });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await system.stop();

@@ -131,7 +131,7 @@ describe('workers in npm start', () => {
     await writeFile(seenFile, '');
     assembly = await assemblyWithTestWorkers(seenFile);
     system = await start();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await system.stop();

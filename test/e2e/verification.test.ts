@@ -6,7 +6,7 @@ import { startSystem, type System } from './system.ts';
 let system: System;
 beforeAll(async () => {
   system = await startSystem();
-}, 60_000);
+});
 afterAll(() => system.stop());
 
 const outbox = async () => (await readdir(join(system.dataDir, 'outbox'))).sort();

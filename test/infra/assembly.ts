@@ -36,12 +36,15 @@ export interface AppOptions {
   /** Every registered one, and one for each source that has none, unless said otherwise. */
   readonly workers?: readonly Worker[];
   readonly outdir?: string;
+  /** Whether the CDK checks the templates against the schemas of CloudFormation, which takes half of the time; once is enough. */
+  readonly validate?: boolean;
 }
 
 /** The app of these endpoints. Each function's code is its id, so that a test sees which code a route leads to. */
-export function appOf(endpoints: readonly Routed[], settings: Partial<Settings> = {}, { workers = allWorkers, outdir }: AppOptions = {}): { app: App; backend: Backend } {
+export function appOf(endpoints: readonly Routed[], settings: Partial<Settings> = {}, { workers = allWorkers, outdir, validate = false }: AppOptions = {}): { app: App; backend: Backend } {
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8'));
-  const app = new App({ context, ...(outdir !== undefined && { outdir }) });
+  // Where each construct was made is nothing that a test asks for, and takes long to find out.
+  const app = new App({ context: { 'aws:cdk:disable-stack-trace': true, ...context }, builtinCloudFormationValidation: validate, ...(outdir !== undefined && { outdir }) });
   const backend = new Backend(app, 'CollaborationBackend', {
     endpoints,
     workers,

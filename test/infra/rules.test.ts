@@ -9,7 +9,7 @@ const endpoints = [...registered, greedy];
 let assembly: Assembly;
 let all: [id: string, resource: Resource][];
 beforeAll(() => {
-  assembly = assemblyOf(endpoints, { alarmEmail: 'ops@example.com', mailFrom: 'no-reply@example.com' });
+  assembly = assemblyOf(endpoints, { alarmEmail: 'ops@example.com', mailFrom: 'no-reply@example.com' }, { validate: true });
   all = assembly.templates.flatMap((template) => Object.entries(template.Resources));
 });
 
@@ -93,7 +93,7 @@ describe('the templates', () => {
   });
 
   test('stay below 400 resources and 200 parameters and outputs each, with the registry doubled', () => {
-    const { templates, families } = assemblyOf(doubled);
+    const { templates, families } = assemblyOf(doubled, {}, { validate: true });
     expect([...families.values()].flatMap(functionsOf)).toHaveLength(2 * registered.length);
     for (const template of templates) {
       expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(400);

@@ -84,8 +84,8 @@ export class Cloud {
   mailTiming: Timing = { schedule: [0, 60 * SECOND, 20 * MINUTE], marginMs: 5 * MINUTE };
   /** How many messages one invocation gets at most. */
   batchSize = 10;
-  /** How long a receiver has, real milliseconds. */
-  timeoutMs = 5_000;
+  /** How long the receiver of a request has, real milliseconds: long enough for any that answers, however slow the machine is. */
+  timeoutMs: (request: WebhookRequest) => number = () => 10 * MINUTE;
   readonly measures = keptMeasures();
   readonly errors: { readonly message: string; readonly keys: Record<string, unknown> | undefined }[] = [];
   /** How often each attempt was posted, by event, endpoint and number of the attempt. */
@@ -321,7 +321,7 @@ export class Cloud {
   }
 
   #call<D>(deps: D) {
-    return { deps, clock: this.#clock, newId: this.#newId, deadline: Date.now() + MINUTE, log: this.#log, measures: this.measures };
+    return { deps, clock: this.#clock, newId: this.#newId, deadline: Date.now() + 60 * MINUTE, log: this.#log, measures: this.measures };
   }
 
   /** Runs an invocation; `end` is told what has to come again: all of it when the process ended. */
@@ -437,7 +437,7 @@ export class Cloud {
     this.posts.set(attempt, (this.posts.get(attempt) ?? 0) + 1);
     if (!this.postedAt.has(attempt)) this.postedAt.set(attempt, this.now);
     if (this.gone.has(endpointId)) this.tooLate++;
-    return this.#http.post({ ...request, timeoutMs: this.timeoutMs });
+    return this.#http.post({ ...request, timeoutMs: this.timeoutMs(request) });
   }
 
   async #mail(mailId: string): Promise<{ MessageId: string }> {

@@ -57,9 +57,11 @@ class TestQueue implements QueueSender {
 
 /** The parts of deliveries on the real table, with queues and time in the hands of the tests. */
 export class DeliverySystem {
-  #now = Date.now();
-  /** Since when the clock runs by itself, as `performance.now` tells it. */
-  #runsSince: number | undefined;
+  /** Epoch ms. The clock stands still until something waits for its time. */
+  now = Date.now();
+  /** Those who wait while others work beside them. */
+  #sleepers: { readonly at: number; readonly wake: () => void }[] | undefined;
+  #changed: () => void = () => undefined;
   readonly table: Table = openTable(environment(process.env));
   readonly live: TestQueue;
   readonly slow: TestQueue;
@@ -89,16 +91,6 @@ export class DeliverySystem {
   }
 
   readonly call = { clock: () => this.now, log: this.#log, measures: this.measures, newId: (prefix: string) => newId(prefix, this.now) };
-
-  /** Epoch ms. The clock stands still until something waits for its time, or until it is told to run. */
-  get now(): number {
-    return this.#now + (this.#runsSince === undefined ? 0 : performance.now() - this.#runsSince);
-  }
-
-  set now(time: number) {
-    this.#now = time;
-    if (this.#runsSince !== undefined) this.#runsSince = performance.now();
-  }
 
   get deliverDeps(): DeliverDeps {
     return {
@@ -155,8 +147,11 @@ export class DeliverySystem {
   }
 
   async #pause(milliseconds: number): Promise<void> {
-    if (this.#runsSince === undefined) this.now += milliseconds;
-    else await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    if (!this.#sleepers) return void (this.now += milliseconds);
+    await new Promise<void>((wake) => {
+      this.#sleepers?.push({ at: this.now + milliseconds, wake });
+      this.#changed();
+    });
   }
 
   /** What waits in the queues, the next one first. */
@@ -188,22 +183,30 @@ export class DeliverySystem {
     if (until !== Infinity) this.now = Math.max(this.now, until);
   }
 
-  /** Lets the clock run and works on all messages as they come, each as soon as it may be taken, until none is left. */
-  async drainInRealTime(): Promise<void> {
-    this.#runsSince = performance.now();
-    const working = new Set<Promise<void>>();
-    while (this.waiting.length > 0 || working.size > 0) {
+  /** Works on all messages beside each other, each as soon as it may be taken, until none is left; time goes on when all of them wait for it. */
+  async drainTogether(): Promise<void> {
+    this.#sleepers = [];
+    let working = 0;
+    for (;;) {
       for (const queue of [this.live, this.slow]) {
         for (const message of queue.messages.filter(({ visibleAt }) => visibleAt <= this.now)) {
           queue.remove(message);
-          const work: Promise<void> = this.work(message.body, { live: queue === this.live }).finally(() => working.delete(work));
-          working.add(work);
+          working++;
+          void this.work(message.body, { live: queue === this.live }).catch((error: unknown) => this.errors.push({ message: 'worker', keys: { error } })).finally(() => {
+            working--;
+            this.#changed();
+          });
         }
       }
-      await this.#pause(5);
+      while (working > this.#sleepers.length) await new Promise<void>((resolve) => (this.#changed = resolve));
+      const times = [...this.#sleepers.map(({ at }) => at), ...this.waiting.map(({ visibleAt }) => visibleAt)];
+      if (times.length === 0) break;
+      this.now = Math.max(this.now, Math.min(...times));
+      const due = this.#sleepers.filter(({ at }) => at <= this.now);
+      this.#sleepers = this.#sleepers.filter(({ at }) => at > this.now);
+      for (const { wake } of due) wake();
     }
-    this.#now = this.now;
-    this.#runsSince = undefined;
+    this.#sleepers = undefined;
   }
 
   async sweep(): Promise<void> {

@@ -5,8 +5,10 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { indexNames } from '../../lib/capability.ts';
+import { clientSettings } from '../../lib/sdk.ts';
+import { LeanClient } from './leanClient.ts';
 
 export const TABLE_NAME = 'table';
 export const MASTER_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:master';
@@ -55,13 +57,19 @@ export interface SentMail {
 export interface Engine {
   /** A client of the engine itself, for looking at items. */
   readonly client: DynamoDBClient;
+  /** The same for looking at many of them. */
+  readonly lean: LeanClient;
   /** What was mailed, oldest first. */
   readonly mails: SentMail[];
+  /** Puts an empty table into the place of the one that there is. */
+  clear(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Starts a fresh engine in memory with the table, secrets, and mail that goes nowhere; points the SDK of this process at them. */
 export async function startEngine(): Promise<Engine> {
+  // A machine that is busy with other things is no reason for a call to fail.
+  Object.assign(clientSettings.requestHandler, { connectionTimeout: CALL_MILLISECONDS, requestTimeout: CALL_MILLISECONDS });
   const { engine, port } = await launchEngine();
   const secrets = await startSecrets();
   const mails: SentMail[] = [];
@@ -72,6 +80,31 @@ export async function startEngine(): Promise<Engine> {
     AWS_ENDPOINT_URL_SESV2: urlOf(ses),
   });
   const client = new DynamoDBClient({});
+  const lean = new LeanClient();
+  await createTable(client);
+  return {
+    client,
+    lean,
+    mails,
+    async clear() {
+      await client.send(new DeleteTableCommand({ TableName: TABLE_NAME }));
+      await createTable(client);
+    },
+    async stop() {
+      client.destroy();
+      lean.destroy();
+      for (const server of [secrets, ses]) {
+        server.close();
+        server.closeAllConnections();
+      }
+      const ended = once(engine, 'exit');
+      engine.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+async function createTable(client: DynamoDBClient): Promise<void> {
   await client.send(new CreateTableCommand({
     TableName: TABLE_NAME,
     BillingMode: 'PAY_PER_REQUEST',
@@ -83,20 +116,6 @@ export async function startEngine(): Promise<Engine> {
       Projection: { ProjectionType: 'KEYS_ONLY' as const },
     })),
   }));
-  return {
-    client,
-    mails,
-    async stop() {
-      client.destroy();
-      for (const server of [secrets, ses]) {
-        server.close();
-        server.closeAllConnections();
-      }
-      const ended = once(engine, 'exit');
-      engine.kill('SIGKILL');
-      await ended;
-    },
-  };
 }
 
 /** A Secrets Manager that knows two versioned keys per secret. */
@@ -127,6 +146,9 @@ async function startSes(mails: SentMail[]): Promise<Server> {
 function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+/** What a call of AWS may take. */
+const CALL_MILLISECONDS = 240_000;
 
 const TRIES = 20;
 /** Below the ports that the system gives to connections, so that no client of another test sits on one. */

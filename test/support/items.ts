@@ -1,4 +1,5 @@
-import { type AttributeValue, DeleteItemCommand, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { type Engine, TABLE_NAME } from './engine.ts';
 
@@ -11,17 +12,16 @@ export async function storedItem(engine: Engine, key: { PK: string; SK: string }
 /** Every item of the table, as it is stored. */
 export async function everyItem(engine: Engine): Promise<Record<string, any>[]> {
   const items: Record<string, any>[] = [];
-  let from: Record<string, AttributeValue> | undefined;
+  let from: Record<string, any> | undefined;
   do {
-    const { Items, LastEvaluatedKey } = await engine.client.send(new ScanCommand({ TableName: TABLE_NAME, ExclusiveStartKey: from }));
-    items.push(...(Items ?? []).map((item) => unmarshall(item)));
+    const { Items, LastEvaluatedKey } = await engine.lean.send(new ScanCommand({ TableName: TABLE_NAME, ExclusiveStartKey: from }));
+    for (const item of Items) items.push(item);
     from = LastEvaluatedKey;
   } while (from);
   return items;
 }
 
 /** Removes every item of the table. */
-export async function clearTable(engine: Engine): Promise<void> {
-  const items = await everyItem(engine);
-  await Promise.all(items.map(({ PK, SK }) => engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: PK }, SK: { S: SK } } }))));
+export function clearTable(engine: Engine): Promise<void> {
+  return engine.clear();
 }

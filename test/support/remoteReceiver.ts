@@ -25,8 +25,8 @@ export interface RemoteHook extends Hook {
 export type ToReceiver = { readonly path: string; readonly behaviour: Behaviour };
 export type FromReceiver = { readonly url: string } | { readonly came: RemoteHook } | { readonly behaves: string };
 
-/** How long is waited for what has to come. */
-const PATIENCE_MILLISECONDS = 25_000;
+/** When it is said what has not come: however slow the machine is, but before the test is given up without a word. */
+const PATIENCE_MILLISECONDS = 240_000;
 
 /** A receiver of webhooks in another process, which keeps what comes, by path. */
 export class RemoteReceiver {

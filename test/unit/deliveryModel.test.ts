@@ -17,16 +17,13 @@ async function lived(choose: Choose, adversity: Adversity, { deletes = [] as str
 
 /** What must hold when nothing can happen any more, whatever happened before. */
 function expectNothingLost(world: World, ends: Record<string, string | RegExp>): void {
-  expect(world.fannedOut).toBe(true);
-  for (const [endpointId, status] of Object.entries(ends)) {
-    expect(world.rows.get(endpointId)).toMatchObject({ status: expect.stringMatching(status) });
-    expect(world.rows.get(endpointId)).not.toHaveProperty('dueAt');
-  }
-  for (const [attempt, times] of world.sends) {
-    expect([attempt, times]).toEqual([attempt, expect.any(Number)]);
-    expect(times).toBeLessThanOrEqual(1 + world.crashes);
-  }
-  expect(world.tooLate).toBe(0);
+  const ended = Object.entries(ends).map(([endpointId, expected]) => {
+    const row = world.rows.get(endpointId)!;
+    return [endpointId, new RegExp(expected).test(row.status) ? expected : row.status, 'dueAt' in row];
+  });
+  const tooOften = [...world.sends].filter(([, times]) => !(times <= 1 + world.crashes));
+  // One comparison for all: it is made for thousands of worlds.
+  expect([world.fannedOut, ended, tooOften, world.tooLate]).toEqual([true, Object.entries(ends).map(([endpointId, expected]) => [endpointId, expected, false]), [], 0]);
 }
 
 const allEnds = { good: 'DELIVERED', late: 'DELIVERED', dead: 'EXHAUSTED' };

@@ -90,9 +90,13 @@ describe('the deadline', () => {
   test('design 4: a call that lasts until 500 ms before the function\'s end is DEADLINE_EXCEEDED, with all headers', async () => {
     const never = testHandler({ run: () => new Promise(() => undefined) });
     const started = performance.now();
+    // However late a busy machine looks at its timers, it runs them in their order.
+    let over = false;
+    const end = setTimeout(() => (over = true), 530);
     const { status, body, headers } = await call(never, 530);
+    clearTimeout(end);
+    expect(over).toBe(false);
     expect(performance.now() - started).toBeGreaterThanOrEqual(25);
-    expect(performance.now() - started).toBeLessThan(500);
     expect(status).toBe(504);
     expect(body).toEqual({ error: { status: 'DEADLINE_EXCEEDED', message: 'The request took too long. Its effect may or may not have happened.' } });
     expect(headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-content-type-options': 'nosniff' });
