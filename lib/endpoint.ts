@@ -89,6 +89,8 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly uses: U;
   /** Read the credentials afresh instead of from memory: for functions that hand out or revoke them. */
   readonly freshCredentials?: boolean;
+  /** The largest answer in bytes, where 5 MB do not suffice; a function can return 6 MB. */
+  readonly answerBytes?: number;
   /** The parameter that makes an answer smaller, named when it would exceed the limit. */
   readonly narrowBy?: keyof z.output<I> & string;
   /** What is broken for whom when this endpoint fails: the text of its alarm. */

@@ -38,7 +38,8 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
     const output = await endpoint.run(call);
     const message = typeof endpoint.message === 'string' ? endpoint.message : endpoint.message(output);
     const body = success(message, output as object);
-    if (isLongerThan(body, ANSWER_BYTES)) throw tooLarge(endpoint.narrowBy);
+    const { answerBytes = ANSWER_BYTES } = endpoint;
+    if (isLongerThan(body, answerBytes)) throw tooLarge(endpoint.narrowBy, answerBytes);
     return { httpStatus: 200, body };
   };
 
@@ -78,9 +79,9 @@ function toResult(answer: Answer, headers: Record<string, string> = {}): APIGate
   return { statusCode: answer.httpStatus, headers, body: answer.body };
 }
 
-function tooLarge(narrowBy: string | undefined): ApiError {
+function tooLarge(narrowBy: string | undefined, limit: number): ApiError {
   const hint = narrowBy ? `: ask for fewer ${narrowBy}` : '';
-  return invalid({ path: narrowBy ? [narrowBy] : [], code: 'answer_too_large', message: `The answer would be larger than ${ANSWER_BYTES} bytes${hint}` });
+  return invalid({ path: narrowBy ? [narrowBy] : [], code: 'answer_too_large', message: `The answer would be larger than ${limit} bytes${hint}` });
 }
 
 function idempotencyKey(event: APIGatewayProxyEventV2): string | undefined {

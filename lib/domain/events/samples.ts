@@ -1,4 +1,5 @@
 import type { EventType } from './catalogue.ts';
+import { editorUpdateData } from './crdt.ts';
 import { type EventPayload, sourceOf } from './payload.ts';
 
 /** A sample of an event, in the shape in which real ones are stored. */
@@ -84,7 +85,7 @@ const data: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
   'comment.reaction_delete': { commentAnnotation: thread, targetComment: { ...comment, reactionAnnotationIds: [] } },
   'huddle.create': {},
   'huddle.join': {},
-  'crdt.update_data': { crdtData: { id: 'editor-1', data: 'The engine weaves algebraic patterns.', lastUpdatedBy: 'ada', sessionId: null, lastUpdate: ISO } },
+  'crdt.update_data': editorUpdateData({ id: 'editor-1', data: 'The engine weaves algebraic patterns.', lastUpdatedBy: 'ada', sessionId: null, lastUpdate: ISO }),
   'recorder.done': { recorderId: 'rec-5b1', from: ada, assets: [asset], assetsAllVersions: [asset], transcription },
   'execution.dispatched': { ...run, status: 'running', seq: 1 },
   'execution.completed': { ...run, status: 'completed', seq: 9 },

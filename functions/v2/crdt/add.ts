@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
+import { followChange } from '../../../lib/data/crdt/following.ts';
+import { writeEditors } from '../../../lib/data/crdt/writing.ts';
+import { requireFitting, ValueRequest } from '../../../lib/domain/editorValues.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/crdt/add',
+  summary: 'Add a collaborative editor to a document, with its data',
+  auth: 'apiKey',
+  kind: 'write',
+  input: ValueRequest,
+  output: z.object({}),
+  message: 'CRDT data added successfully.',
+  errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED'],
+  uses: { findPlace: findPlaceToWrite, editors: writeEditors, follow: followChange },
+  impact: 'customers cannot add data of collaborative editors',
+  example: {
+    data: { organizationId: 'acme', documentId: 'nda', editorId: 'summary', type: 'text', data: 'The engine weaves algebraic patterns.', userId: 'ada' },
+    result: {},
+  },
+  memoryMb: 1024,
+}, async ({ input, caller, deps, now, log }) => {
+  requireFitting(input);
+  const at = await deps.findPlace(caller.tenant, input);
+  const added = await deps.editors.add(at, input.editorId, input, { ...input, now });
+  await deps.follow(at.place, input.editorId, added, now, log);
+  return {};
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { findPlace } from '../../../lib/data/content/places.ts';
+import { listEditors } from '../../../lib/data/crdt/values.ts';
+import { EditorRecord } from '../../../lib/domain/editors.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { Id, optional } from '../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/crdt/get',
+  summary: 'Get the data of a collaborative editor, or of all that a document has',
+  auth: 'apiKey',
+  kind: 'read',
+  input: z.object({ organizationId: Id, documentId: Id, editorId: optional(Id) }),
+  output: z.object({ data: z.array(EditorRecord) }),
+  message: 'CRDT data retrieved successfully.',
+  errors: ['NOT_FOUND'],
+  uses: { findPlace, editors: listEditors },
+  narrowBy: 'editorId',
+  impact: 'customers cannot read the data of collaborative editors',
+  example: {
+    data: { organizationId: 'acme', documentId: 'nda', editorId: 'summary' },
+    result: {
+      data: [{ data: 'The engine weaves algebraic patterns.', id: 'summary', lastUpdate: '2026-01-01T00:00:00.000Z', lastUpdatedBy: 'ada', sessionId: null }],
+    },
+  },
+  memoryMb: 1024,
+}, async ({ input: { editorId, ...named }, caller, deps }) => {
+  const { place } = await deps.findPlace(caller.tenant, named);
+  return { data: editorId === undefined ? await deps.editors.all(place) : await deps.editors.one(place, editorId) };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
+import { followChange } from '../../../lib/data/crdt/following.ts';
+import { writeEditors } from '../../../lib/data/crdt/writing.ts';
+import { requireFitting, ValueRequest } from '../../../lib/domain/editorValues.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/crdt/update',
+  summary: 'Replace the data of a collaborative editor by the smallest change, so that connected clients take it up',
+  auth: 'apiKey',
+  kind: 'write',
+  input: ValueRequest,
+  output: z.object({}),
+  message: 'CRDT data updated successfully.',
+  errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+  uses: { findPlace: findPlaceToWrite, editors: writeEditors, follow: followChange },
+  impact: 'customers cannot replace the data of collaborative editors',
+  example: {
+    data: { organizationId: 'acme', documentId: 'nda', editorId: 'summary', type: 'text', data: 'The engine weaves algebraical patterns.' },
+    result: {},
+  },
+  memoryMb: 1024,
+}, async ({ input, caller, deps, now, log }) => {
+  requireFitting(input);
+  const at = await deps.findPlace(caller.tenant, input);
+  const replaced = await deps.editors.replace(at, input.editorId, input, { ...input, now });
+  await deps.follow(at.place, input.editorId, replaced, now, log);
+  return {};
+});
+
+export const handler = toLambda(endpoint);

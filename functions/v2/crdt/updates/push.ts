@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
+import { followChange } from '../../../../lib/data/crdt/following.ts';
+import { writeEditors } from '../../../../lib/data/crdt/writing.ts';
+import { Base64, changing, editorName } from '../../../../lib/domain/editors.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/crdt/updates/push',
+  summary: 'Add an update of Yjs to a collaborative editor',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ ...editorName, update: Base64, ...changing }),
+  output: z.object({
+    data: z.object({
+      /** The version since which the editor has the update. Not one to ask `updates/get` with: others can have added updates before it. */
+      version: z.number(),
+    }),
+  }),
+  message: 'CRDT update added successfully.',
+  errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+  uses: { findPlace: findPlaceToWrite, editors: writeEditors, follow: followChange },
+  impact: 'changes of clients of collaborative editors are not taken',
+  example: {
+    data: { organizationId: 'acme', documentId: 'nda', editorId: 'summary', update: 'AAA=', userId: 'ada', sessionId: 'tab-1' },
+    result: { data: { version: 1767225600000000 } },
+  },
+  memoryMb: 1024,
+}, async ({ input, caller, deps, now, log }) => {
+  const at = await deps.findPlace(caller.tenant, input);
+  const pushed = await deps.editors.push(at, input.editorId, input.update, { ...input, now });
+  await deps.follow(at.place, input.editorId, pushed, now, log);
+  return { data: { version: pushed.version } };
+});
+
+export const handler = toLambda(endpoint);

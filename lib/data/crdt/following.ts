@@ -1,0 +1,28 @@
+import { building, type Capability } from '../../capability.ts';
+import type { Log } from '../../endpoint.ts';
+import { sendTo } from '../../queues.ts';
+import type { DocumentPlace } from '../content/places.ts';
+import { openTable } from '../table.ts';
+import { compact } from './compaction.ts';
+import { DEBOUNCE_MS } from './telling.ts';
+import type { Changed } from './writing.ts';
+
+/**
+ * Does what follows a change that is made: sends the message of the job that tells of it, and compacts the log when it has become long. Never
+ * fails: the sweeper finds the job, and whoever makes the log as long again compacts it.
+ */
+export type FollowChange = (place: DocumentPlace, editorId: string, changed: Changed, now: number, log: Log) => Promise<void>;
+
+export const followChange: Capability<FollowChange> = /* @__PURE__ */ building([sendTo.jobs], {
+  grants: [{ resource: 'table', actions: ['Query', 'PutItem', 'BatchWriteItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => {
+    const [table, jobs] = [openTable(env), sendTo.jobs.open(env)];
+    return async (place, editorId, { telling, compact: isDue }, now, log) => {
+      await Promise.all([
+        telling && jobs.send([{ body: telling, delaySeconds: DEBOUNCE_MS / 1000 }]).catch((error: unknown) => log.error('message not sent, left to the sweeper', { error })),
+        isDue && compact(table, place, editorId, now).catch((error: unknown) => log.error('log not compacted', { error })),
+      ]);
+    };
+  },
+});

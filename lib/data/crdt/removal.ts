@@ -1,0 +1,97 @@
+import * as z from 'zod';
+import type { Capability } from '../../capability.ts';
+import { newId } from '../../ids.ts';
+import type { ItemOutcome } from '../../results.ts';
+import type { ContentPlace, DocumentPlace } from '../content/places.ts';
+import type { Key, Stored } from '../entity.ts';
+import { beginJob, SETTLED_MS } from '../jobs.ts';
+import { openTable, remove, type Table } from '../table.ts';
+import { writeEach } from '../writeEach.ts';
+import { beforeEditor, type Editor, EditorEntity, EditorItems, EditorPartEntity, EditorUpdateEntity } from './entities.ts';
+
+/** How many items are removed at a time, and how much of them is read. */
+const SOME = { limit: 500, bytes: 4_000_000 };
+
+/** What is left of an editor whose head is gone: the data of a job. */
+export const LeftEditor = z.object({ editorId: z.string(), internalId: z.string() });
+export type LeftEditor = z.output<typeof LeftEditor>;
+
+/** The editors of a document, as a part of what is removed with it. */
+export const editorPart = {
+  entities: [EditorEntity, EditorUpdateEntity, EditorPartEntity],
+  /** Removes some of a document's editors, whatever they are; gives whether nothing is left. Nobody can reach the document any more. */
+  async removeSome(table: Table, place: DocumentPlace, _clock: () => number): Promise<boolean> {
+    const { values, next } = await table.query(EditorItems, place, SOME);
+    const PK = EditorItems.partition(place);
+    await table.removeKeys(values.map(({ SK }): Key => ({ PK, SK })));
+    return next === undefined;
+  },
+} as const;
+
+/** Removes what is left of an editor whose head is gone, and nothing of one that was added under its id since. */
+export async function removeLeftEditor(table: Table, place: DocumentPlace, { editorId, internalId }: LeftEditor): Promise<void> {
+  const PK = EditorItems.partition(place);
+  let after: string | undefined;
+  do {
+    const page = await table.query(EditorItems, place, { ...SOME, prefix: [editorId], after });
+    const left = page.values.filter((item) => (item.kind === 'head' ? item.head : item.kind === 'update' ? item.update : item).internalId === internalId);
+    await table.removeKeys(left.map(({ SK }): Key => ({ PK, SK })));
+    after = page.next;
+  } while (after !== undefined);
+}
+
+/** Removes editors. */
+export class EditorRemover {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Removes editors by their ids, which are distinct; an unknown one fails alone. They are gone at once, and can be added again; what is left
+   * of them is removed by a job, which begins when nobody writes beneath them any more.
+   */
+  async remove({ place, document: { documentId } }: ContentPlace, editorIds: readonly string[], now: number): Promise<ItemOutcome[]> {
+    return writeEach<string, Stored<Editor> | undefined, ItemOutcome>({
+      table: this.#table,
+      items: editorIds,
+      read: (ids) => this.#table.getMany(EditorEntity, ids.map((editorId) => ({ ...place, editorId }))),
+      decide: (editorId, head) => {
+        if (!head) return { result: { success: false, message: 'No CRDT data found for this editor ID.' }, ops: [] };
+        const { organization, document } = place;
+        const data = { organization, document, documentId, editor: { editorId, internalId: head.internalId } };
+        return {
+          result: { success: true, message: 'CRDT data deleted.' },
+          ops: [
+            remove(EditorEntity, { ...place, editorId }, head._r),
+            beginJob(place.tenant, { jobId: newId('job', now), kind: 'removeRecords', data, dueAt: now + SETTLED_MS }, now),
+          ],
+        };
+      },
+      conflicted: () => ({ success: false, message: 'CRDT data is being changed by another request.' }),
+    });
+  }
+
+  /** The ids of the first editors of a document, from the end, and whether there are more. One call for each, as their data lies in between. */
+  async some(place: DocumentPlace, limit: number): Promise<{ editorIds: string[]; more: boolean }> {
+    const editorIds: string[] = [];
+    let after: string | undefined;
+    for (;;) {
+      const { values: [item] } = await this.#table.query(EditorItems, place, { limit: 1, descending: true, after });
+      if (!item) return { editorIds, more: false };
+      if (item.kind === 'head') {
+        if (editorIds.length === limit) return { editorIds, more: true };
+        editorIds.push(item.head.editorId);
+      }
+      after = beforeEditor(item.of);
+    }
+  }
+}
+
+/** Remove editors. */
+export const removeEditors: Capability<EditorRemover> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new EditorRemover(openTable(env)),
+};

@@ -1,0 +1,49 @@
+import type { Capability } from '../../capability.ts';
+import { openDocument } from '../../domain/crdt/document.ts';
+import { readValue } from '../../domain/crdt/editing.ts';
+import { type EditorRecord, editorRecord } from '../../domain/editors.ts';
+import { ANSWER_BYTES } from '../../http/envelope.ts';
+import type { DocumentPlace } from '../content/places.ts';
+import { openTable, type Table } from '../table.ts';
+import type { EditorState } from './assembly.ts';
+import { EditorReader } from './reading.ts';
+
+/** Reads editors as values. */
+export class EditorValues {
+  readonly #editors: EditorReader;
+
+  constructor(table: Table) {
+    this.#editors = new EditorReader(table);
+  }
+
+  /** The record of an editor, or none when there is no editor. */
+  async one(place: DocumentPlace, editorId: string): Promise<EditorRecord[]> {
+    const state = await this.#editors.find(place, editorId);
+    return state ? [recordOf(state)] : [];
+  }
+
+  /** The records of a document's editors, by their ids; some of them when all would not fit into an answer. */
+  async all(place: DocumentPlace): Promise<EditorRecord[]> {
+    const records: EditorRecord[] = [];
+    let bytes = 0;
+    for await (const state of this.#editors.all(place)) {
+      const record = recordOf(state);
+      records.push(record);
+      bytes += Buffer.byteLength(JSON.stringify(record));
+      // The answer is refused then; the rest would only cost.
+      if (bytes > ANSWER_BYTES) break;
+    }
+    return records.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+}
+
+function recordOf({ head, newest, updates }: EditorState): EditorRecord {
+  return editorRecord(head.editorId, readValue(openDocument(updates), head.type, head.contentKey), newest);
+}
+
+/** Read editors as values. */
+export const listEditors: Capability<EditorValues> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new EditorValues(openTable(env)),
+};

@@ -1,0 +1,109 @@
+import { SaxesParser } from 'saxes';
+
+/** XML as it is sent: a list of elements and texts, without an element around them. */
+export interface WireElement {
+  readonly name: string;
+  readonly attributes: readonly (readonly [string, string])[];
+  readonly children: WireNode[];
+}
+export type WireNode = string | WireElement;
+
+interface XmlLimits {
+  readonly depth: number;
+  readonly parts: number;
+}
+
+class XmlFault extends Error {}
+
+/** What is wrong with XML, and where, or undefined. There is no DTD, and no entities but XML's own five and characters. */
+export function faultOfXml(text: string, limits: XmlLimits): string | undefined {
+  try {
+    parseXml(text, limits);
+    return undefined;
+  } catch (error) {
+    if (error instanceof XmlFault) return error.message;
+    throw error;
+  }
+}
+
+/** The nodes of XML that was found to be without fault; comments and instructions are left out, and CDATA is text. */
+export function parseXml(text: string, limits?: XmlLimits): WireNode[] {
+  const parser = new SaxesParser({ fragment: true, position: true });
+  const roots: WireNode[] = [];
+  const open: WireElement[] = [];
+  let parts = 0;
+  const fault = (what: string): never => {
+    throw new XmlFault(`Data must be well-formed XML: line ${parser.line}, column ${parser.column}: ${what}`);
+  };
+  const count = (added: number) => {
+    if (limits && (parts += added) > limits.parts) throw new XmlFault(`Data must not have more than ${limits.parts} elements and attributes in all.`);
+  };
+  const addText = (added: string) => {
+    if (added === '') return;
+    const siblings = open.at(-1)?.children ?? roots;
+    const last = siblings.at(-1);
+    if (typeof last === 'string') siblings[siblings.length - 1] = last + added;
+    else siblings.push(added);
+  };
+  parser.on('error', (error) => fault(error.message.replace(/^\d+:\d+: /, '')));
+  parser.on('doctype', () => fault('a document type is not allowed.'));
+  parser.on('text', addText);
+  parser.on('cdata', addText);
+  parser.on('opentag', ({ name, attributes }) => {
+    if (limits && open.length >= limits.depth) throw new XmlFault(`Data must not be nested deeper than ${limits.depth} levels.`);
+    const element = { name, attributes: Object.entries(attributes as Record<string, string>), children: [] };
+    count(1 + element.attributes.length);
+    (open.at(-1)?.children ?? roots).push(element);
+    open.push(element);
+  });
+  parser.on('closetag', () => { open.pop(); });
+  parser.write(text).close();
+  return roots;
+}
+
+/** Text of characters that XML knows as XML. */
+export function escapeText(text: string): string {
+  return text.replace(/[&<>\r]/g, (character) => escapes[character]!);
+}
+
+/** The same for the value of an attribute, whose line breaks and tabs a parser would make blanks of. */
+export function escapeAttribute(text: string): string {
+  return text.replace(/[&<>"\r\n\t]/g, (character) => escapes[character]!);
+}
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\r': '&#13;', '\n': '&#10;', '\t': '&#9;' };
+
+/** A text of the same length in which characters that XML does not know, even escaped, are U+FFFD. */
+export function knownToXml(text: string): string {
+  return text.toWellFormed().replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, '\uFFFD');
+}
+
+const START = ':A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}-\\u{200D}\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}';
+const startCharacter = new RegExp(`^[${START}]$`, 'u');
+const nameCharacter = new RegExp(`^[${START}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}-\\u{2040}]$`, 'u');
+const ESCAPED = /_x([0-9A-F]{2,6})_/g;
+
+/** A name as XML allows it: editors may use any text as a name, so what XML does not allow is written as `_x2F_`. */
+export function encodeName(name: string): string {
+  if (name === '') return '_x_';
+  if (isName(name) && name !== '_x_' && !/_x[0-9A-F]{2,6}_/.test(name)) return name;
+  let encoded = '';
+  // What looks like an escape is one no more when its underscore is escaped.
+  for (const character of name.replaceAll('_x', '_x5F_x')) {
+    const allowed = (encoded === '' ? startCharacter : nameCharacter).test(character);
+    encoded += allowed ? character : `_x${character.codePointAt(0)!.toString(16).toUpperCase().padStart(2, '0')}_`;
+  }
+  return encoded;
+}
+
+function isName(text: string): boolean {
+  const [first, ...rest] = text;
+  return startCharacter.test(first!) && rest.every((character) => nameCharacter.test(character));
+}
+
+/** The name that an XML name stands for; one that no name is written as stands for itself. */
+export function decodeName(name: string): string {
+  if (!name.includes('_x')) return name;
+  const decoded = name === '_x_' ? '' : name.replace(ESCAPED, (whole, code: string) => (parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(parseInt(code, 16)) : whole));
+  return encodeName(decoded) === name ? decoded : name;
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { RemoteEditor } from '../support/remoteEditor.ts';
+import { RemoteReceiver } from '../support/remoteReceiver.ts';
+import { startSystem, type System, temporaryDir } from './system.ts';
+
+const nda = { organizationId: 'acme', documentId: 'nda' };
+const editor = { ...nda, editorId: 'summary' };
+/** Words of 2 KB that packing makes hardly smaller: two dozen of them are compacted. */
+const words = (name: string, count: number) => Array.from({ length: count }, (_each, index) => `${name}${index}-${randomBytes(1_000).toString('hex')}`);
+
+let dataDir: string;
+let system: System;
+let receiver: RemoteReceiver;
+let editors: RemoteEditor[];
+beforeAll(async () => {
+  [dataDir, receiver] = await Promise.all([temporaryDir(), RemoteReceiver.start()]);
+  system = await startSystem({ dataDir });
+  editors = [new RemoteEditor(), new RemoteEditor()];
+});
+afterAll(async () => {
+  for (const one of editors) one.stop();
+  await Promise.all([system.stop(), receiver.stop()]);
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function ok(path: string, data: object): Promise<any> {
+  const { status, body } = await system.post(path, data);
+  expect(body).toMatchObject({ result: { status: 'success' } });
+  expect(status).toBe(200);
+  return body.result.data;
+}
+const valueOf = async () => (await ok('/v2/crdt/get', editor))[0].data as string;
+
+/** Has each client type words of its own; gives what each sees in the end. */
+function type(count: number, name: string): Promise<string[]> {
+  const { baseUrl, credentials: { headerPrefix, apiKey, authToken } } = system;
+  const headers = { [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken };
+  return Promise.all(editors.map((one, index) => one.does({ baseUrl, headers, editor, byVersion: index === 0, words: words(`${name}${index}.`, count) })));
+}
+
+test('issue 7: clients of Yjs in other processes, which know only updates/get and updates/push, sync both ways while REST replaces go on', async () => {
+  await ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }] });
+  await ok('/v2/workspace/advancedwebhookconfig/update', { isEnabled: true });
+  await ok('/v2/workspace/advancedwebhook/endpoints/create', { url: receiver.url('/editors'), filterTypes: ['crdt.update_data'] });
+  await ok('/v2/crdt/add', { ...editor, type: 'text', data: 'start ' });
+
+  let isOver = false;
+  let replaces = 0;
+  const replacing = async () => {
+    do await ok('/v2/crdt/update', { ...editor, type: 'text', data: `r${(replaces += 1)} ${await valueOf()}` });
+    while (!isOver);
+  };
+  const typing = type(15, 'w').finally(() => { isOver = true; });
+  await Promise.all([typing, replacing()]);
+  expect(replaces).toBeGreaterThan(1);
+  expect(await valueOf()).toContain(`r${replaces} `);
+
+  // Each way, with nobody in between: what was replaced is there, and so is what they type.
+  await type(1, 'last');
+  const [byVersion, byVector] = await type(0, '');
+  const value = await valueOf();
+  expect([byVersion, byVector]).toEqual([value, value]);
+  for (const word of [`r${replaces} `, 'last0.0-', 'last1.0-']) expect(value).toContain(word);
+
+  await receiver.until('/editors', 1, ({ body }) => JSON.parse(body.toString()).data.crdtData.data === value);
+  const told = JSON.parse(receiver.at('/editors').at(-1)!.body.toString());
+  expect(told).toMatchObject({ event: 'crdt.update_data', actionType: 'updateData', source: 'crdt', data: { actionUser: { userId: 'ada' }, crdtData: { id: 'summary', lastUpdatedBy: 'ada' } } });
+
+  // What was acknowledged survives the end of the system, however it ends.
+  await system.kill();
+  system = await startSystem({ dataDir });
+  expect(await valueOf()).toBe(value);
+  await ok('/v2/crdt/update', { ...editor, type: 'text', data: `${value}after` });
+  expect(await type(0, '')).toEqual([`${value}after`, `${value}after`]);
+});
