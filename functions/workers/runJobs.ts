@@ -1,5 +1,6 @@
 import { JobMessage } from '../../lib/data/jobs.ts';
-import { runJob, runsJobs } from '../../lib/deliveries/jobs.ts';
+import { runJob } from '../../lib/jobs/run.ts';
+import { runsJobs } from '../../lib/jobs/steps.ts';
 import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
 import { defineWorker } from '../../lib/worker.ts';
 

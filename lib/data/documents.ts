@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import type { Capability } from '../capability.ts';
 import { type AccessType, accessTypes } from '../domain/access.ts';
+import { distinct } from '../dict.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { defineEntity, type Stored } from './entity.ts';
-import { type Folder, FolderEntity, FolderEntryEntity, type Place } from './folders.ts';
+import { type Folder, FolderEntryEntity, FolderReader, type Found, type Place } from './folders.ts';
 import type { Added } from './organizations.ts';
 import { insert, openTable, type Page, replace, type Table } from './table.ts';
 import { writeEach } from './writeEach.ts';
@@ -45,29 +46,36 @@ export interface NewDocument {
 /** A document with the whole of the folder that it lies in. */
 export type PlacedDocument = Omit<Stored<Document>, 'folder'> & { readonly folder: Stored<Folder> | undefined };
 
-export interface AccessUpdated {
-  readonly success: boolean;
-  readonly accessType: AccessType | null;
-  readonly message: string;
-}
+const ABSENT = 'Document does not exist';
+const BUSY = 'Document is being changed by another request.';
 
 export class DocumentReader {
   protected readonly table: Table;
+  readonly #folders: FolderReader;
 
   constructor(table: Table) {
     this.table = table;
+    this.#folders = new FolderReader(table);
   }
 
   /** The documents under the customer's ids, undefined where there is none. */
   async named(place: Place, documentIds: readonly string[]): Promise<(Stored<Document> | undefined)[]> {
-    return this.table.getMany(DocumentEntity, documentIds.map((documentId) => ({ ...place, documentId })));
+    return (await this.find(place, documentIds)).map(({ live }) => live);
   }
 
   /** The document under the customer's id. NOT_FOUND when there is none. */
   async require(place: Place, documentId: string): Promise<Stored<Document>> {
-    const document = await this.table.get(DocumentEntity, { ...place, documentId });
-    if (!document) throw new ApiError('NOT_FOUND', 'Document does not exist');
+    const document = place.changingFolders ? (await this.named(place, [documentId]))[0] : await this.table.get(DocumentEntity, { ...place, documentId });
+    if (!document) throw new ApiError('NOT_FOUND', ABSENT);
     return document;
+  }
+
+  /** The same with what is stored. One BatchGet; while folders are being changed, their folders after it. */
+  async find(place: Place, documentIds: readonly string[]): Promise<Found<Document>[]> {
+    const documents = await this.table.getMany(DocumentEntity, documentIds.map((documentId) => ({ ...place, documentId })));
+    if (!place.changingFolders) return documents.map((stored) => ({ live: stored, stored }));
+    const placed = await this.placed(place, documents);
+    return documents.map((stored, index) => ({ live: placed[index] && stored, stored }));
   }
 
   /** A page of an organization's documents, by id. */
@@ -88,7 +96,7 @@ export class DocumentReader {
    * gone is gone too, and undefined like those that were never there.
    */
   async placed(place: Place, documents: readonly (Stored<Document> | undefined)[]): Promise<(PlacedDocument | undefined)[]> {
-    const folders = await this.table.getMany(FolderEntity, documents.flatMap((document) => (document?.folder ? [{ ...place, folderId: document.folder.folderId }] : [])));
+    const folders = await this.#folders.named(place, distinct(documents.flatMap((document) => document?.folder?.folderId ?? [])));
     const byInternalId = new Map(folders.flatMap((folder) => (folder ? [[folder.internalId, folder] as const] : [])));
     return documents.map((document) => {
       if (!document?.folder) return document && { ...document, folder: undefined };
@@ -104,12 +112,12 @@ export class DocumentWriter extends DocumentReader {
    * fails alone. Ids are distinct.
    */
   async add(place: Place, documents: readonly NewDocument[], { accessType, folder }: { accessType: AccessType; folder?: Folder | undefined }, now: number): Promise<Added[]> {
-    return writeEach<NewDocument, Stored<Document> | undefined, Added>({
+    return writeEach<NewDocument, Found<Document>, Added>({
       table: this.table,
       items: documents,
-      read: (items) => this.named(place, items.map(({ documentId }) => documentId)),
-      decide: (item, stored) => {
-        if (stored) return { result: { success: false, id: stored.internalId, message: 'Document already exists.' }, ops: [] };
+      read: (items) => this.find(place, items.map(({ documentId }) => documentId)),
+      decide: (item, { live, stored }) => {
+        if (live) return { result: { success: false, id: live.internalId, message: 'Document already exists.' }, ops: [] };
         const internalId = newId('doc', now);
         const { documentId, documentName, metadata } = item;
         const lies = folder && { folderId: folder.folderId, internalId: folder.internalId };
@@ -117,10 +125,10 @@ export class DocumentWriter extends DocumentReader {
         const entry = lies && insert(FolderEntryEntity, { ...place, folder: lies.internalId, kind: 'document', id: documentId, internalId });
         return {
           result: { success: true, id: internalId, message: 'Added Successfully' },
-          ops: [insert(DocumentEntity, { ...place, ...document }), ...(entry ? [entry] : [])],
+          ops: [stored ? replace(DocumentEntity, { ...place, ...document }, stored._r) : insert(DocumentEntity, { ...place, ...document }), ...(entry ? [entry] : [])],
         };
       },
-      conflicted: () => ({ success: false, id: '', message: 'Document is being changed by another request.' }),
+      conflicted: () => ({ success: false, id: '', message: BUSY }),
     });
   }
 
@@ -128,22 +136,6 @@ export class DocumentWriter extends DocumentReader {
   async ensure(place: Place, documentId: string, create: { accessType: AccessType } | undefined, now: number): Promise<Document> {
     if (create) await this.add(place, [{ documentId }], create, now);
     return this.require(place, documentId);
-  }
-
-  /** Sets the documents' own access type. Ids are distinct; an unknown one fails alone. */
-  async updateAccess(place: Place, documentIds: readonly string[], accessType: AccessType, now: number): Promise<AccessUpdated[]> {
-    return writeEach<string, Stored<Document> | undefined, AccessUpdated>({
-      table: this.table,
-      items: documentIds,
-      read: (items) => this.named(place, items),
-      decide: (_documentId, stored) => {
-        if (!stored) return { result: { success: false, accessType: null, message: 'Document does not exist' }, ops: [] };
-        const updated = { success: true, accessType, message: 'Document access updated.' };
-        if (stored.accessType === accessType) return { result: updated, ops: [] };
-        return { result: updated, ops: [replace(DocumentEntity, { ...place, ...stored, accessType, lastUpdated: now }, stored._r)] };
-      },
-      conflicted: () => ({ success: false, accessType: null, message: 'Document is being changed by another request.' }),
-    });
   }
 }
 
@@ -154,7 +146,7 @@ export const readDocuments: Capability<DocumentReader> = {
 };
 
 export const writeDocuments: Capability<DocumentWriter> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] }],
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
   env: ['TABLE_NAME'],
   open: (env) => new DocumentWriter(openTable(env)),
 };

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { Capability } from '../capability.ts';
 import { accessTypes, type AccessType } from '../domain/access.ts';
-import { inWaves, placeFolder, rootFolderId } from '../domain/folders.ts';
+import { deepestFolder, depthOf, type FolderChange, inWaves, placeFolder, resolveFolder, rootFolderId } from '../domain/folders.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { defineEntity, type Stored } from './entity.ts';
 import type { Added, Organization } from './organizations.ts';
-import { insert, openTable, type Table } from './table.ts';
+import { insert, openTable, replace, type Table } from './table.ts';
 import { type Decision, writeEach } from './writeEach.ts';
 
 const FolderName = z.object({ folderId: z.string(), internalId: z.string() });
@@ -19,6 +19,8 @@ const Schema = z.object({
   ancestors: z.array(FolderName),
   /** The effective access type: its own or the one it inherits. */
   accessType: z.enum(accessTypes),
+  /** The internal id of the folder whose own type that is, or `root`. */
+  accessFrom: z.string().default(rootFolderId),
   inheritAccessFromParent: z.boolean(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -51,6 +53,31 @@ export const FolderEntryEntity = defineEntity({
   sk: (key: { kind: 'folder' | 'document'; id: string }) => [key.kind, key.id],
 });
 
+const ChangeSchema = z.object({
+  /** Internal id. */
+  folder: z.string(),
+  folderId: z.string(),
+  kind: z.enum(['changed', 'removed']),
+  jobId: z.string(),
+  /** Epoch ms. */
+  at: z.number(),
+});
+export type StoredFolderChange = Stored<z.output<typeof ChangeSchema>>;
+
+/**
+ * That a folder was moved, opened to others or removed, and that a job has not brought it to everything beneath: written together with the
+ * folder, removed at the job's end. While there are any, what is stored of folders is to be read with them.
+ */
+export const FolderChangeEntity = defineEntity({
+  type: 'FolderChange',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'organization',
+  purpose: 'A change of a folder that has not reached everything beneath it',
+  schema: ChangeSchema,
+  pk: (of: { tenant: string; organization: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'FOLDER_CHANGES'],
+  sk: (key: { folder: string }) => [key.folder],
+});
 export interface NewFolder {
   readonly folderId: string;
   readonly folderName?: string | undefined;
@@ -62,12 +89,36 @@ export interface NewFolder {
 export interface Place {
   readonly tenant: string;
   readonly organization: string;
+  /** Whether changes of folders are under way, with which what is stored of them is to be read. */
+  readonly changingFolders?: boolean | undefined;
 }
 
 /** The place beneath an organization. */
-export function placeOf(tenant: string, organization: Pick<Organization, 'internalId'>): Place {
-  return { tenant, organization: organization.internalId };
+export function placeOf(tenant: string, { internalId, folderChanges = 0 }: Pick<Organization, 'internalId' | 'folderChanges'>): Place {
+  return { tenant, organization: internalId, ...(folderChanges > 0 && { changingFolders: true }) };
 }
+
+/** What there is under a customer's id: the folder or document as it is, and what is stored, which counts as absent and may be written over when it is gone. */
+export interface Found<T> {
+  readonly live: Stored<T> | undefined;
+  readonly stored: Stored<T> | undefined;
+}
+
+/** The changes of folders that are under way in an organization. */
+export async function folderChangesOf(table: Table, place: Place): Promise<StoredFolderChange[]> {
+  const changes: StoredFolderChange[] = [];
+  let after: string | undefined;
+  do {
+    const page = await table.query(FolderChangeEntity, place, { limit: CHANGES_READ, after });
+    changes.push(...page.values);
+    after = page.next;
+  } while (after !== undefined);
+  return changes;
+}
+
+const CHANGES_READ = 1_000;
+/** How often folders are read anew that were being moved about meanwhile. */
+const READING_TRIES = 5;
 
 export class FolderReader {
   protected readonly table: Table;
@@ -78,14 +129,40 @@ export class FolderReader {
 
   /** The folders under the customer's ids, undefined where there is none. */
   async named(place: Place, folderIds: readonly string[]): Promise<(Stored<Folder> | undefined)[]> {
-    return this.table.getMany(FolderEntity, folderIds.map((folderId) => ({ ...place, folderId })));
+    return (await this.find(place, folderIds)).map(({ live }) => live);
   }
 
   /** The folder under the customer's id. NOT_FOUND when there is none. */
   async require(place: Place, folderId: string): Promise<Stored<Folder>> {
-    const folder = await this.table.get(FolderEntity, { ...place, folderId });
+    const folder = place.changingFolders ? (await this.named(place, [folderId]))[0] : await this.table.get(FolderEntity, { ...place, folderId });
     if (!folder) throw new ApiError('NOT_FOUND', 'Folder does not exist');
     return folder;
+  }
+
+  /** The same with what is stored. One BatchGet; while folders are being changed, their changes beside it and the changed ones after it. */
+  async find(place: Place, folderIds: readonly string[]): Promise<Found<Folder>[]> {
+    const read = () => this.table.getMany(FolderEntity, folderIds.map((folderId) => ({ ...place, folderId })));
+    if (!place.changingFolders || folderIds.length === 0) return (await read()).map((stored) => ({ live: stored, stored }));
+    for (let attempt = 0; attempt < READING_TRIES; attempt++) {
+      const [changes, folders] = await Promise.all([folderChangesOf(this.table, place), read()]);
+      const live = await this.#resolved(place, folders, changes);
+      if (live) return folders.map((stored, index) => ({ live: live[index], stored }));
+    }
+    throw Object.assign(new Error('Others kept moving the folders while they were read'), { name: 'ThrottlingException' });
+  }
+
+  /** The folders as they are, undefined where one is gone; undefined altogether when they must be read anew. */
+  async #resolved(place: Place, folders: readonly (Stored<Folder> | undefined)[], found: readonly StoredFolderChange[]): Promise<(Stored<Folder> | undefined)[] | undefined> {
+    const changes = new Map(found.map(({ folder, folderId, kind }): [string, FolderChange] => [folder, { folderId, kind }]));
+    const read = new Map<string, Stored<Folder> | undefined>();
+    for (;;) {
+      const resolutions = folders.map((folder) => (folder ? resolveFolder(folder, { changes, read }) : 'gone'));
+      if (resolutions.includes('torn')) return undefined;
+      const needed = resolutions.flatMap((one) => (typeof one === 'object' && 'needs' in one ? [one.needs] : []));
+      if (needed.length === 0) return resolutions.map((one) => (typeof one === 'object' && 'folder' in one ? one.folder : undefined));
+      const changed = await this.table.getMany(FolderEntity, needed.map(({ folderId }) => ({ ...place, folderId })));
+      needed.forEach(({ internalId }, index) => read.set(internalId, changed[index]?.internalId === internalId ? changed[index] : undefined));
+    }
   }
 }
 
@@ -99,11 +176,11 @@ export class FolderWriter extends FolderReader {
     const { waves, circular } = inWaves(folders);
     for (const folder of circular) results.set(folder, failed(folder, 'Parent folders form a circle.'));
     for (const wave of waves) {
-      const added = await writeEach<NewFolder, { stored: Folder | undefined; parent: Folder | undefined }, Added>({
+      const added = await writeEach<NewFolder, AddState, Added>({
         table: this.table,
         items: wave,
         read: (items) => this.#readWithParents(place, items),
-        decide: (folder, { stored, parent }) => decide(place, folder, stored, parent, now),
+        decide: (folder, state) => decide(place, folder, state, now),
         conflicted: (folder) => failed(folder, 'Folder is being changed by another request.'),
       });
       wave.forEach((folder, index) => results.set(folder, added[index] as Added));
@@ -117,32 +194,38 @@ export class FolderWriter extends FolderReader {
     return this.require(place, folderId);
   }
 
-  async #readWithParents(place: Place, folders: readonly NewFolder[]) {
-    const parentIds = folders.flatMap((folder) => parentOf(folder) ?? []);
-    const found = await this.named(place, [...folders.map(({ folderId }) => folderId), ...parentIds]);
-    const parents = new Map(parentIds.map((folderId, index) => [folderId, found[folders.length + index]] as const));
-    return folders.map((folder, index) => ({ stored: found[index], parent: parents.get(parentOf(folder) ?? '') }));
+  async #readWithParents(place: Place, folders: readonly NewFolder[]): Promise<AddState[]> {
+    const parentIds = folders.flatMap((folder) => parentIdOf(folder) ?? []);
+    const found = await this.find(place, [...folders.map(({ folderId }) => folderId), ...parentIds]);
+    const parents = new Map(parentIds.map((folderId, index) => [folderId, found[folders.length + index]?.live] as const));
+    return folders.map((folder, index) => ({ found: found[index] as Found<Folder>, parent: parents.get(parentIdOf(folder) ?? '') }));
   }
 }
 
+interface AddState {
+  readonly found: Found<Folder>;
+  readonly parent: Folder | undefined;
+}
+
 /** The parent's id; a folder without one, or under `root`, lies at the top. */
-function parentOf({ parentFolderId }: NewFolder): string | undefined {
+function parentIdOf({ parentFolderId }: NewFolder): string | undefined {
   return parentFolderId === rootFolderId ? undefined : parentFolderId;
 }
 
-function decide(place: Place, folder: NewFolder, stored: Folder | undefined, parent: Folder | undefined, now: number): Decision<Added> {
+function decide(place: Place, folder: NewFolder, { found, parent }: AddState, now: number): Decision<Added> {
   const refuse = (message: string) => ({ result: failed(folder, message), ops: [] });
   if (folder.folderId === rootFolderId) return refuse('The id root is reserved.');
-  if (stored) return refuse('Folder already exists.');
-  if (parentOf(folder) !== undefined && !parent) return refuse('Parent folder does not exist.');
-  const position = placeFolder(parent, folder.accessType);
-  if (!position) return refuse('Folder would lie too deep.');
+  if (found.live) return refuse('Folder already exists.');
+  if (parentIdOf(folder) !== undefined && !parent) return refuse('Parent folder does not exist.');
   const internalId = newId('fld', now);
-  const { folderId, folderName } = folder;
+  const { folderId, folderName, accessType } = folder;
+  const position = placeFolder(parent, { internalId, accessType });
+  if (depthOf(position) > deepestFolder) return refuse('Folder would lie too deep.');
+  const added = { ...place, folderId, folderName, internalId, ...position, ancestors: [...position.ancestors], createdAt: now, lastUpdated: now };
   return {
     result: { success: true, id: folderId, message: 'Folder added.' },
     ops: [
-      insert(FolderEntity, { ...place, folderId, folderName, internalId, ...position, ancestors: [...position.ancestors], createdAt: now, lastUpdated: now }),
+      found.stored ? replace(FolderEntity, added, found.stored._r) : insert(FolderEntity, added),
       insert(FolderEntryEntity, { ...place, folder: parent?.internalId ?? rootFolderId, kind: 'folder', id: folderId, internalId }),
     ],
   };
@@ -153,13 +236,13 @@ function failed({ folderId }: NewFolder, message: string): Added {
 }
 
 export const readFolders: Capability<FolderReader> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem'] }],
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
   env: ['TABLE_NAME'],
   open: (env) => new FolderReader(openTable(env)),
 };
 
 export const writeFolders: Capability<FolderWriter> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] }],
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
   env: ['TABLE_NAME'],
   open: (env) => new FolderWriter(openTable(env)),
 };

@@ -23,6 +23,10 @@ const Schema = z.object({
   dueAt: z.number(),
   /** Until when it is in somebody's hands, epoch ms. */
   leaseUntil: z.number().optional(),
+  /** Before which there is nothing to do for it, epoch ms. */
+  notBefore: z.number().optional(),
+  /** How often it was taken up since it last got further. */
+  tries: z.number().optional(),
   shard: z.number(),
   createdAt: z.number(),
 });
@@ -41,7 +45,8 @@ export const JobEntity = defineEntity({
   indexes: {
     gsi3: { holds: 'jobs, by shard and the time they are due', pk: ({ shard }) => dueJobs(shard), sk: ({ tenant, dueAt, jobId }) => [instantKey(dueAt), tenant, jobId] },
   },
-  expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
+  // After the time it is due, which is put off as long as anybody looks after it: no job is lost because it failed for long.
+  expiresAt: ({ dueAt }) => Math.floor(dueAt / 1000) + LIFETIME_SECONDS,
 });
 
 function dueJobs(shard: number): string[] {
@@ -54,16 +59,29 @@ export const jobShards = SHARDS;
 /** The operation that begins a job, for the transaction of the change that calls for it. `dueAt` is when the sweeper runs it unless somebody has finished it before. */
 export function beginJob(tenant: string, job: { jobId: string; kind: JobKind; data: object; dueAt: number }, now: number): WriteOp {
   const shard = [...job.jobId].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
-  return insert(JobEntity, { tenant, jobId: job.jobId, kind: job.kind, data: JSON.stringify(job.data), dueAt: job.dueAt, shard, createdAt: now });
+  // The revision says which job it is as well: one that ended and was begun again is not what somebody else has in hands.
+  return insert(JobEntity, { tenant, jobId: job.jobId, kind: job.kind, data: JSON.stringify(job.data), dueAt: job.dueAt, shard, createdAt: now }, now);
 }
 
-/** The operation that ends a job. */
-export function endJob(tenant: string, jobId: string): WriteOp {
-  return remove(JobEntity, { tenant, jobId });
+/** The operation that ends a job, at the revision that was read when one is given. */
+export function endJob(tenant: string, jobId: string, revision?: number): WriteOp {
+  return remove(JobEntity, { tenant, jobId }, revision);
 }
 
 /** A job with its tenant, which is a part of its key. */
 export type StoredJob = Stored<Job> & { readonly tenant: string };
+
+/**
+ * What a step of a job came to: `done`, and the job ends; or how far it got, and when to go on, epoch ms, if not at once. What it was to do
+ * until then is done: the next step begins from there.
+ */
+export type StepResult = 'done' | { readonly progress: object; readonly notBefore?: number | undefined };
+
+/**
+ * How long after something became unreachable nobody reads or writes beneath it any more, milliseconds: whoever read that it was there just before
+ * has ended, and the indexes show what was written.
+ */
+export const SETTLED_MS = 60_000;
 
 /** Which job: what a message about it says. */
 export const JobMessage = z.object({ tenant: z.string(), jobId: z.string() });
@@ -88,16 +106,25 @@ export class JobStore {
   }
 
   /** Writes what changes of a job over the revision that was read, and gives it as it is then; `lost` when somebody else wrote. */
-  async change(job: StoredJob, changes: { readonly progress?: object; readonly dueAt: number; readonly leaseUntil: number | undefined }): Promise<StoredJob | 'lost'> {
+  async change(job: StoredJob, changes: JobChange): Promise<StoredJob | 'lost'> {
     const { progress, ...times } = changes;
     const next = { ...job, ...times, ...(progress && { progress: JSON.stringify(progress) }) };
     const outcome = await this.#table.write([replace(JobEntity, next, job._r)]);
     return outcome === 'done' ? { ...next, _r: job._r + 1 } : 'lost';
   }
 
-  async end({ tenant, jobId }: JobMessage): Promise<void> {
-    await this.#table.write([endJob(tenant, jobId)]);
+  /** Ends a job that is as it was read; one that its last step has removed, or that was begun again since, is left alone. */
+  async end({ tenant, jobId, _r }: StoredJob): Promise<void> {
+    await this.#table.write([endJob(tenant, jobId, _r)]);
   }
+}
+
+interface JobChange {
+  readonly progress?: object;
+  readonly dueAt: number;
+  readonly leaseUntil: number | undefined;
+  readonly notBefore?: number | undefined;
+  readonly tries: number | undefined;
 }
 
 /** Begin jobs, and see whether they are there. */

@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import type { Capability } from '../capability.ts';
+import { mergeMetadata } from '../domain/metadata.ts';
 import { invalid } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { defineEntity, type Stored } from './entity.ts';
-import { insert, openTable, type Page, type Table } from './table.ts';
+import { insert, openTable, type Page, replace, type Table } from './table.ts';
 import { writeEach } from './writeEach.ts';
 
 const Schema = z.object({
@@ -14,6 +15,8 @@ const Schema = z.object({
   disabled: z.boolean(),
   /** The caller's own fields, as JSON text: a DynamoDB map would lose `__proto__` keys, long numbers and deep nesting. */
   metadata: z.string().optional(),
+  /** How many jobs that change its tree of folders are not done; readers of folders look for what they change only then. */
+  folderChanges: z.number().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
 });
@@ -36,6 +39,20 @@ export interface NewOrganization {
   readonly organizationName?: string | undefined;
   readonly metadata?: string | undefined;
 }
+
+/** What is to be changed of an organization: the fields that were sent. */
+export interface OrganizationChange {
+  readonly organizationId: string;
+  readonly organizationName?: string | undefined;
+  /** The caller's own fields. */
+  readonly open: Readonly<Record<string, unknown>>;
+}
+
+/** What became of an organization in a list call. */
+export type OrganizationResult = Added;
+
+/** The result of one that is not there. */
+export const unknownOrganizationResult: OrganizationResult = { success: false, id: '', message: 'Organization does not exist' };
 
 export interface Added {
   readonly success: boolean;
@@ -81,6 +98,42 @@ export class OrganizationWriter extends OrganizationReader {
         if (stored) return { result: { success: false, id: stored.internalId, message: 'Organization already exists.' }, ops: [] };
         const organization = created(item, now);
         return { result: { success: true, id: organization.internalId, message: 'Added Successfully' }, ops: [insert(OrganizationEntity, { tenant, ...organization })] };
+      },
+      conflicted: () => ({ success: false, id: '', message: 'Organization is being changed by another request.' }),
+    });
+  }
+
+  /**
+   * Changes organizations: a field that is sent replaces the stored one, the others stay. Ids are distinct; one that does not exist, or whose fields
+   * would be too large, fails alone.
+   */
+  async update(tenant: string, changes: readonly OrganizationChange[], now: number): Promise<OrganizationResult[]> {
+    return this.#change(tenant, changes, now, (stored, { organizationName = stored.organizationName, open }) => {
+      const merged = mergeMetadata(stored.metadata, open);
+      return 'refused' in merged ? merged : { organizationName, metadata: merged.metadata };
+    });
+  }
+
+  /** Disables organizations, or enables them. Ids are distinct; one that does not exist fails alone. */
+  async disable(tenant: string, organizationIds: readonly string[], disabled: boolean, now: number): Promise<OrganizationResult[]> {
+    return this.#change(tenant, organizationIds.map((organizationId) => ({ organizationId })), now, () => ({ disabled }));
+  }
+
+  /** Writes what a rule makes of each organization, unless nothing differs. */
+  async #change<C extends { readonly organizationId: string }>(
+    tenant: string, changes: readonly C[], now: number, rule: (stored: Organization, change: C) => Partial<Organization> | { readonly refused: string },
+  ): Promise<OrganizationResult[]> {
+    return writeEach<C, Stored<Organization> | undefined, OrganizationResult>({
+      table: this.table,
+      items: changes,
+      read: (items) => this.table.getMany(OrganizationEntity, items.map(({ organizationId }) => ({ tenant, organizationId }))),
+      decide: (change, stored) => {
+        if (!stored) return { result: unknownOrganizationResult, ops: [] };
+        const changed = rule(stored, change);
+        if ('refused' in changed) return { result: { success: false, id: stored.internalId, message: changed.refused }, ops: [] };
+        const result = { success: true, id: stored.internalId, message: 'Updated Successfully' };
+        const unchanged = Object.entries(changed).every(([field, value]) => stored[field as keyof Organization] === value);
+        return { result, ops: unchanged ? [] : [replace(OrganizationEntity, { tenant, ...stored, ...changed, lastUpdated: now }, stored._r)] };
       },
       conflicted: () => ({ success: false, id: '', message: 'Organization is being changed by another request.' }),
     });

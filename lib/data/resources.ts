@@ -1,8 +1,9 @@
 import type { Capability } from '../capability.ts';
 import type { ResourceType } from '../domain/access.ts';
 import { ApiError, invalid } from '../errors.ts';
-import { DocumentEntity } from './documents.ts';
-import { FolderEntity, type Place, placeOf } from './folders.ts';
+import { requireWritable } from './content/places.ts';
+import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
+import { type Folder, FolderEntity, FolderReader, type Place, placeOf } from './folders.ts';
 import { OrganizationEntity } from './organizations.ts';
 import { openTable, type Table } from './table.ts';
 import type { ResourceAt } from './users.ts';
@@ -25,34 +26,58 @@ export class ResourceFinder {
 
   /**
    * Every resource, in order. INVALID_ARGUMENT when an organization does not exist, NOT_FOUND when a folder or document
-   * does not, with the place of each in `details.issues`.
+   * does not, with the place of each in `details.issues`; FAILED_PRECONDITION when one is disabled that is to be `writable`.
    */
-  async require(tenant: string, named: readonly NamedResource[]): Promise<ResourceAt[]> {
+  async require(tenant: string, named: readonly NamedResource[], { writable = false } = {}): Promise<ResourceAt[]> {
     const organizationIds = named.map(organizationOf);
     const organizations = await this.#table.getMany(OrganizationEntity, organizationIds.map((organizationId) => ({ tenant, organizationId })));
     const [unknown, ...others] = missing(organizations, (index) => ['permissions', 'resources', index, named[index]?.type === 'organization' ? 'id' : 'organizationId']);
     if (unknown) throw invalid(unknown, ...others);
 
     const places = organizations.map((organization) => placeOf(tenant, organization as NonNullable<typeof organization>));
-    const internalIds = await this.#internalIds(named, places);
+    if (writable) organizations.forEach((organization) => requireWritable({ organization: organization as NonNullable<typeof organization> }));
+    const internalIds = await this.#internalIds(named, places, writable);
     const issues = missing(internalIds, (index) => ['permissions', 'resources', index, 'id']);
     if (issues.length > 0) throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: { issues } });
     return named.map(({ type }, index) => ({ place: places[index] as Place, resource: { resourceType: type, internalId: internalIds[index] as string } }));
   }
 
-  async #internalIds(named: readonly NamedResource[], places: readonly Place[]): Promise<(string | undefined)[]> {
+  async #internalIds(named: readonly NamedResource[], places: readonly Place[], writable: boolean): Promise<(string | undefined)[]> {
     const of = (type: ResourceType) => named.flatMap((resource, index) => (resource.type === type ? [{ index, place: places[index] as Place, id: resource.id }] : []));
     const folders = of('folder');
     const documents = of('document');
-    const [foundFolders, foundDocuments] = await Promise.all([
-      this.#table.getMany(FolderEntity, folders.map(({ place, id }) => ({ ...place, folderId: id }))),
-      this.#table.getMany(DocumentEntity, documents.map(({ place, id }) => ({ ...place, documentId: id }))),
-    ]);
+    const [foundFolders, foundDocuments] = await Promise.all([this.#folders(folders), this.#documents(documents)]);
+    if (writable && foundDocuments.some((document) => document?.disabled)) throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
     const internalIds: (string | undefined)[] = places.map(({ organization }) => organization);
     folders.forEach(({ index }, at) => (internalIds[index] = foundFolders[at]?.internalId));
     documents.forEach(({ index }, at) => (internalIds[index] = foundDocuments[at]?.internalId));
     return internalIds;
   }
+
+  #folders(named: readonly Located[]): Promise<(Folder | undefined)[]> {
+    const reader = new FolderReader(this.#table);
+    return found(named, () => this.#table.getMany(FolderEntity, named.map(({ place, id }) => ({ ...place, folderId: id }))), (place, ids) => reader.named(place, ids));
+  }
+
+  #documents(named: readonly Located[]): Promise<(Document | undefined)[]> {
+    const reader = new DocumentReader(this.#table);
+    return found(named, () => this.#table.getMany(DocumentEntity, named.map(({ place, id }) => ({ ...place, documentId: id }))), (place, ids) => reader.named(place, ids));
+  }
+}
+
+/** A folder or document that is named in an organization. */
+interface Located {
+  readonly place: Place;
+  readonly id: string;
+}
+
+/** Reads all of them together, or organization by organization while folders of one are being changed. */
+async function found<T>(named: readonly Located[], together: () => Promise<readonly T[]>, inPlace: (place: Place, ids: readonly string[]) => Promise<readonly T[]>): Promise<T[]> {
+  if (!named.some(({ place }) => place.changingFolders)) return [...await together()];
+  const byOrganization = [...Map.groupBy(named, ({ place }) => place.organization).values()];
+  const read = await Promise.all(byOrganization.map((some) => inPlace((some[0] as Located).place, some.map(({ id }) => id))));
+  const results = new Map(byOrganization.flatMap((some, at) => some.map((one, index) => [one, (read[at] as readonly T[])[index] as T] as const)));
+  return named.map((one) => results.get(one) as T);
 }
 
 function organizationOf({ type, id, organizationId }: NamedResource): string {
@@ -68,7 +93,7 @@ function missing(found: readonly unknown[], path: (index: number) => (string | n
 }
 
 export const findResources: Capability<ResourceFinder> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem'] }],
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
   env: ['TABLE_NAME'],
   open: (env) => new ResourceFinder(openTable(env)),
 };

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException, DynamoDBClient, type TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
-  BatchGetCommand, DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand,
-  type TransactWriteCommandInput,
+  BatchGetCommand, BatchWriteCommand, DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand,
+  type BatchWriteCommandInput, type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Environment, IndexName } from '../capability.ts';
@@ -99,15 +99,28 @@ const TRANSACTION_BYTES = 3_800_000;
 
 const BATCH_GET_KEYS = 100;
 const BATCH_GET_TRIES = 6;
+const BATCH_WRITE_KEYS = 25;
+const BATCH_WRITE_TRIES = 12;
+const BATCH_WRITE_LONGEST_PAUSE = 1_000;
+const BATCH_WRITES_AT_A_TIME = 16;
+const PARTIAL_BATCH_WRITES_AT_A_TIME = 4;
 const MOVE_TRIES = 5;
 /** A page ends early at this size of its items as JSON, so that an answer stays below the limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
+
+/** A key that is to be removed, and who waits for it. */
+interface Removal extends PromiseWithResolvers<void> {
+  readonly key: Key;
+}
 
 /** The one table. It knows keys, conditions and batches; what the items mean is the stores' business. */
 export class Table {
   readonly #client: DynamoDBDocumentClient;
   readonly #name: string;
   readonly #now: () => number;
+  /** Keys that wait to be removed, and how many are at it. */
+  readonly #removals: Removal[] = [];
+  #removers = 0;
 
   constructor(client: DynamoDBDocumentClient, name: string, now: () => number = Date.now) {
     this.#client = client;
@@ -188,13 +201,33 @@ export class Table {
       for (const item of answer.Items ?? []) {
         if (values.length === options.limit || bytes >= (options.bytes ?? PAGE_BYTES)) return { values, next: last, bytes };
         last = item.SK as string;
-        bytes += Buffer.byteLength(JSON.stringify(item));
+        bytes += sizeOf(item);
         const value = entity.fromItem(item, this.#now());
         if (value) values.push(value);
       }
       after = answer.LastEvaluatedKey?.SK as string | undefined;
       if (after === undefined) return { values, next: undefined, bytes };
     }
+  }
+
+  /** How many items a partition has, or those whose sort keys start with these parts; those whose time to live is over included. Costs as much as reading them: one call per 1 MB. */
+  async count<T, P>(entity: Queried<T, P>, partition: P, prefix: readonly string[] = []): Promise<number> {
+    const { expression, values: bounds } = sortKeys({ prefix, limit: 0 });
+    let count = 0;
+    let after: Record<string, unknown> | undefined;
+    do {
+      const answer = await this.#client.send(new QueryCommand({
+        TableName: this.#name,
+        KeyConditionExpression: `PK = :pk${expression}`,
+        ExpressionAttributeValues: { ':pk': entity.partition(partition), ...bounds },
+        Select: 'COUNT',
+        ConsistentRead: true,
+        ...(after && { ExclusiveStartKey: after }),
+      }));
+      count += answer.Count ?? 0;
+      after = answer.LastEvaluatedKey;
+    } while (after);
+    return count;
   }
 
   /**
@@ -251,6 +284,46 @@ export class Table {
   async writeSurely(ops: readonly WriteOp[]): Promise<void> {
     for (const group of inTransactions(ops.map((op) => ({ ops: [op] })))) {
       await settle(async () => ((await this.write(group.flatMap((one) => one.ops))) === 'done' ? 'done' : 'conflict'));
+    }
+  }
+
+  /**
+   * Removes what is under these keys, whatever it is and whether it is there, in no order: 1 WRU per KB of each item. Keys of several callers share
+   * calls of 25, several calls at a time. When it throws some may be gone; again removes the rest.
+   */
+  async removeKeys(keys: readonly Key[]): Promise<void> {
+    const removals = keys.map((key): Removal => ({ key, ...Promise.withResolvers<void>() }));
+    this.#removals.push(...removals);
+    // A call that is not full waits for others to join it while some are under way.
+    const wanted = () => (this.#removals.length < BATCH_WRITE_KEYS ? PARTIAL_BATCH_WRITES_AT_A_TIME : BATCH_WRITES_AT_A_TIME);
+    while (this.#removals.length > 0 && this.#removers < wanted()) void this.#workOnRemovals();
+    // All are waited for: nothing may go on in the background once the caller knows of an error.
+    const failed = (await Promise.allSettled(removals.map(({ promise }) => promise))).find(({ status }) => status === 'rejected');
+    if (failed) throw (failed as PromiseRejectedResult).reason;
+  }
+
+  async #workOnRemovals(): Promise<void> {
+    this.#removers += 1;
+    while (this.#removals.length > 0) {
+      const some = this.#removals.splice(0, BATCH_WRITE_KEYS);
+      try {
+        // A call takes no key twice.
+        await this.#removeBatch([...new Map(some.map(({ key }) => [identity(key), key])).values()]);
+        for (const { resolve } of some) resolve();
+      } catch (error) {
+        for (const { reject } of some) reject(error);
+      }
+    }
+    this.#removers -= 1;
+  }
+
+  async #removeBatch(keys: readonly Key[]): Promise<void> {
+    let pending: NonNullable<BatchWriteCommandInput['RequestItems']>[string] = keys.map(({ PK, SK }) => ({ DeleteRequest: { Key: { PK, SK } } }));
+    for (let attempt = 0; pending.length > 0; attempt++) {
+      if (attempt === BATCH_WRITE_TRIES) throw Object.assign(new Error('BatchWriteItem left keys unprocessed'), { name: 'ThrottlingException' });
+      if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(2 ** attempt * 10, BATCH_WRITE_LONGEST_PAUSE) * (0.5 + Math.random())));
+      const answer = await this.#client.send(new BatchWriteCommand({ RequestItems: { [this.#name]: pending } }));
+      pending = answer.UnprocessedItems?.[this.#name] ?? [];
     }
   }
 
@@ -364,6 +437,13 @@ export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(w
     room = { writes: room.writes - 1, operations: room.operations - write.ops.length, bytes: room.bytes - bytes };
   }
   return groups;
+}
+
+/** The size of an item as JSON; of bytes, which JSON would spell out, how many there are. */
+function sizeOf(item: Record<string, unknown>): number {
+  const binary = Object.values(item).reduce<number>((sum, value) => sum + (value instanceof Uint8Array ? value.length : 0), 0);
+  const asJson = (_name: string, value: unknown) => (value instanceof Uint8Array ? null : value);
+  return binary + Buffer.byteLength(binary > 0 ? JSON.stringify(item, asJson) : JSON.stringify(item));
 }
 
 function identity(key: Key): string {

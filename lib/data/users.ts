@@ -1,12 +1,13 @@
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
-import { type AccessRole, accessRoles, defaultAccessRole, type Grant, isLive, type ResourceType, resourceTypes } from '../domain/access.ts';
+import { building, type Capability } from '../capability.ts';
+import { type AccessRole, accessRoles, defaultAccessRole, folderChain, givenAt, type Grant, hasEnded, isLive, type ResourceType, resourceTypes } from '../domain/access.ts';
 import { mergeProfile } from '../domain/users.ts';
 import { newId } from '../ids.ts';
+import type { Stretch } from './content/walk.ts';
 import { defineEntity, type Stored } from './entity.ts';
-import type { Place } from './folders.ts';
+import { FolderReader, type Place, readFolders } from './folders.ts';
 import type { Added } from './organizations.ts';
-import { insert, openTable, type Page, remove, replace, type Table, upsert, type WriteOp } from './table.ts';
+import { insert, openTable, remove, replace, type Table, type WriteOp } from './table.ts';
 import { writeEach } from './writeEach.ts';
 
 export const Profile = z.object({
@@ -21,7 +22,24 @@ export const Profile = z.object({
 });
 export type Profile = z.output<typeof Profile>;
 
-const UserSchema = Profile.extend({ userId: z.string(), internalId: z.string(), createdAt: z.number(), lastUpdated: z.number() });
+const DepartureSchema = z.object({
+  /** Internal ids: of the organization, and of what the user left, which is the organization or one of its folders and documents. */
+  organization: z.string(),
+  resource: z.string(),
+  /** Epoch ms: what the user was given or did until then has ended. */
+  at: z.number(),
+  /** The job that removes what has ended, and this with it. */
+  jobId: z.string(),
+});
+
+const UserSchema = Profile.extend({
+  userId: z.string(),
+  internalId: z.string(),
+  /** What the user was removed from, as long as something of it may be left. */
+  departures: z.array(DepartureSchema).optional(),
+  createdAt: z.number(),
+  lastUpdated: z.number(),
+});
 export type User = z.output<typeof UserSchema>;
 
 /** A user that the tenant knows, in whatever organization; GDPR deletion alone removes it. */
@@ -43,6 +61,8 @@ const GrantSchema = z.object({
   /** Unix seconds. */
   expiresAt: z.number().optional(),
   accessFields: z.array(z.string()).optional(),
+  /** Epoch ms; later than the departures that it outlives. */
+  grantedAt: z.number().default(0),
 });
 
 /** What a user was given, in the user's partition of the organization: one query reads all of it. A grant on the organization is membership. */
@@ -55,6 +75,9 @@ export const GrantEntity = defineEntity({
   schema: GrantSchema,
   pk: (of: { tenant: string; organization: string; userId: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'USER', of.userId],
   sk: (key: { resourceType: ResourceType; internalId: string }) => ['GRANT', key.resourceType, key.internalId],
+  indexes: {
+    gsi2: { holds: 'what was granted on an organization, folder or document, by user', pk: ({ tenant, internalId }) => [tenant, 'GRANTS', internalId], sk: ({ userId }) => [userId] },
+  },
 });
 
 /** Who is in the contact list of an organization, folder or document. */
@@ -67,7 +90,15 @@ export const ContactEntity = defineEntity({
   schema: z.object({ userId: z.string(), addedAt: z.number() }),
   pk: (of: { tenant: string; organization: string; resource: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'CONTACTS', of.resource],
   sk: (key: { userId: string }) => [key.userId],
+  indexes: {
+    gsi1: { holds: 'the contact lists that a user is in', pk: (contact) => userIndex(contact), sk: ({ resource }) => ['contact', resource] },
+  },
 });
+
+/** The parts of the partition of gsi1 that holds where a user is listed in an organization: contact lists and groups. */
+export function userIndex({ tenant, organization, userId }: { readonly tenant: string; readonly organization: string; readonly userId: string }): string[] {
+  return [tenant, 'ORGANIZATION', organization, 'USER', userId];
+}
 
 export interface NewUser {
   readonly userId: string;
@@ -76,10 +107,25 @@ export interface NewUser {
   readonly accessRole?: AccessRole | undefined;
 }
 
+/** What is known of a user before; undefined for one that the tenant does not know. */
+type KnownUser = Stored<User> | undefined;
+
 /** An organization, folder or document, by its internal id. */
 export interface Resource {
   readonly resourceType: ResourceType;
   readonly internalId: string;
+  /** The folder that it lies directly in, by the customer's id, or how to find that out: only who asks while users leave needs it. */
+  readonly folderId?: string | (() => Promise<string | undefined>) | undefined;
+}
+
+/** A document as what users have access to. */
+export function documentResource({ internalId, folder }: { readonly internalId: string; readonly folder?: { readonly folderId: string } | undefined }): Resource {
+  return { resourceType: 'document', internalId, folderId: folder?.folderId };
+}
+
+/** A folder as what users have access to. */
+export function folderResource({ internalId, ancestors }: { readonly internalId: string; readonly ancestors: readonly { readonly folderId: string }[] }): Resource {
+  return { resourceType: 'folder', internalId, folderId: ancestors.at(-1)?.folderId };
 }
 
 /** A resource and the organization that it lies in. */
@@ -88,7 +134,7 @@ export interface ResourceAt {
   readonly resource: Resource;
 }
 
-export type GrantOn = ResourceAt & Omit<Grant, 'resourceType' | 'internalId'>;
+export type GrantOn = ResourceAt & Omit<Grant, 'resourceType' | 'internalId' | 'grantedAt'>;
 
 /** One of each resource, as it was named last: a transaction takes no item twice. */
 function distinctOn<R extends ResourceAt>(resources: readonly R[]): R[] {
@@ -99,6 +145,12 @@ export interface ListedUser extends Profile {
   readonly userId: string;
 }
 
+/** Somebody in a contact list, since a time (epoch ms). */
+export interface Contact {
+  readonly userId: string;
+  readonly addedAt: number;
+}
+
 export class UserReader {
   protected readonly table: Table;
 
@@ -107,7 +159,7 @@ export class UserReader {
   }
 
   /** Those of the users that the tenant knows, undefined where it does not. */
-  async known(tenant: string, userIds: readonly string[]): Promise<(Stored<User> | undefined)[]> {
+  async known(tenant: string, userIds: readonly string[]): Promise<KnownUser[]> {
     return this.table.getMany(UserEntity, userIds.map((userId) => ({ tenant, userId })));
   }
 
@@ -123,10 +175,17 @@ export class UserReader {
     return grants;
   }
 
-  /** A page of the contact list of a resource, by user id. */
-  async contacts(place: Place, resource: Resource, options: { limit: number; after?: string | undefined }): Promise<Page<ListedUser>> {
-    const page = await this.table.query(ContactEntity, { ...place, resource: resource.internalId }, options);
-    return { values: await this.#profiles(place, page.values), next: page.next };
+  /** A page of the contact list of a resource, by user id; shorter, perhaps empty, where users left whom nobody has removed yet. */
+  async contacts(place: Place, resource: Resource, options: { limit: number; after?: string | undefined }): Promise<{ values: ListedUser[]; next: string | undefined }> {
+    const { records, next } = await this.contactRecords(place, resource, options);
+    return { values: records.map(({ value }) => value), next };
+  }
+
+  /** The same with the sort key of each, and how much was read. */
+  async contactRecords(place: Place, resource: Resource, options: { limit: number; after?: string | undefined }): Promise<Stretch<ListedUser>> {
+    const { values, next, bytes } = await this.table.query(ContactEntity, { ...place, resource: resource.internalId }, options);
+    const users = await this.staying(place, resource, values, await this.known(place.tenant, values.map(({ userId }) => userId)));
+    return { records: users.map((user) => ({ key: ContactEntity.key({ ...place, resource: resource.internalId, ...user }).SK, value: user })), next, bytes };
   }
 
   /** Those of the users that are in the contact list of a resource. */
@@ -135,25 +194,46 @@ export class UserReader {
       this.table.getMany(ContactEntity, userIds.map((userId) => ({ ...place, resource: resource.internalId, userId }))),
       this.known(place.tenant, userIds),
     ]);
-    return users.filter((user, index) => user !== undefined && contacts[index] !== undefined) as Stored<User>[];
+    return this.staying(place, resource, contacts, users);
   }
 
-  async #profiles(place: Place, contacts: readonly Stored<{ userId: string; addedAt: number }>[]): Promise<Stored<ListedUser>[]> {
-    const users = await this.known(place.tenant, contacts.map(({ userId }) => userId));
-    return users.filter((user) => user !== undefined);
+  /** How many are in the contact list of a resource; with those who left and whom nobody has removed yet. One query per 1 MB. */
+  async count(place: Place, resource: Resource): Promise<number> {
+    return this.table.count(ContactEntity, { ...place, resource: resource.internalId });
+  }
+
+  /** Those users who are in a contact list, as `contacts` says of each, and have not left since. */
+  protected async staying(place: Place, resource: Resource, contacts: readonly (Contact | undefined)[], users: readonly KnownUser[]): Promise<Stored<User>[]> {
+    const within = await this.within(place, resource, users);
+    return users.filter((user, index) => {
+      const contact = contacts[index];
+      return user !== undefined && contact !== undefined && !hasEnded(user.departures, within, contact.addedAt);
+    }) as Stored<User>[];
+  }
+
+  /** The resource and what it lies in, as far as the users' departures can be from it; folders are read only when one of them left something else. */
+  protected async within(place: Place, resource: Resource, users: readonly KnownUser[]): Promise<string[]> {
+    const direct = [resource.internalId, place.organization];
+    const elsewhere = users.some((user) => user?.departures?.some((departure) => departure.organization === place.organization && !direct.includes(departure.resource)));
+    const folderId = elsewhere && typeof resource.folderId === 'function' ? await resource.folderId() : resource.folderId;
+    if (!elsewhere || typeof folderId !== 'string') return direct;
+    const [folder] = await new FolderReader(this.table).named(place, [folderId]);
+    return folder ? [...direct, ...folderChain(folder)] : direct;
   }
 }
 
 interface UserState {
-  readonly user: Stored<User> | undefined;
+  readonly user: KnownUser;
   readonly grant: Stored<z.output<typeof GrantSchema>> | undefined;
-  readonly contact: Stored<{ userId: string; addedAt: number }> | undefined;
+  readonly contact: Stored<Contact> | undefined;
+  /** What a departure can be from that ends the grant and the contact. */
+  readonly within: readonly string[];
 }
 
 export class UserWriter extends UserReader {
   /**
    * Makes users known, grants them the resource and puts them into its contact list; what is there already stays, with
-   * the profile updated by the fields that were sent. Ids are distinct.
+   * the profile updated by the fields that were sent. Who left meanwhile is added as if never there. Ids are distinct.
    */
   async add(place: Place, resource: Resource, users: readonly NewUser[], now: number): Promise<Added[]> {
     return writeEach<NewUser, UserState, Added>({
@@ -162,26 +242,41 @@ export class UserWriter extends UserReader {
       read: (items) => this.#state(place, resource, items.map(({ userId }) => userId)),
       decide: (item, state) => {
         const { user, op } = profileWrite(place.tenant, item, state.user, now);
-        const ops = [op, grantWrite(place, resource, item, state.grant, now), contactWrite(place, resource, item.userId, state.contact, now)];
+        const ops = [op, grantWrite(place, resource, item, state, now), contactWrite(place, resource, item.userId, state, now)];
         return { result: { success: true, id: user.internalId, message: 'User added.' }, ops: ops.filter((one) => one !== undefined) };
       },
-      conflicted: () => ({ success: false, id: '', message: 'User is being changed by another request.' }),
+      conflicted,
+    });
+  }
+
+  /** Puts what was sent of profiles over what is stored. Ids are distinct; a user that the tenant does not know fails alone. */
+  async update(tenant: string, users: readonly Omit<NewUser, 'accessRole'>[], now: number): Promise<Added[]> {
+    return writeEach<Omit<NewUser, 'accessRole'>, KnownUser, Added>({
+      table: this.table,
+      items: users,
+      read: (items) => this.known(tenant, items.map(({ userId }) => userId)),
+      decide: (item, stored) => {
+        if (!stored) return { result: { success: false, id: '', message: 'User does not exist.' }, ops: [] };
+        const { op } = profileWrite(tenant, item, stored, now);
+        return { result: { success: true, id: stored.internalId, message: 'User updated.' }, ops: op ? [op] : [] };
+      },
+      conflicted,
     });
   }
 
   /**
-   * Grants a user several resources, over what was granted before; makes the user known as well. A retry after a failure
-   * half-way writes the same.
+   * Grants a user several resources, over what was granted before; makes the user known as well, whom `known` gives as read just now.
+   * A retry after a failure half-way writes the same.
    */
-  async grant(tenant: string, userId: string, grants: readonly GrantOn[], now: number): Promise<void> {
-    const ops = distinctOn(grants).map(({ place, resource, accessFields, ...grant }) =>
-      upsert(GrantEntity, { ...place, ...resource, userId, ...grant, accessFields: accessFields && [...accessFields] }));
-    await Promise.all([this.#makeKnown(tenant, userId, now), this.table.writeSurely(ops)]);
-  }
-
-  async #makeKnown(tenant: string, userId: string, now: number): Promise<void> {
-    const [user] = await this.known(tenant, [userId]);
-    if (!user) await this.table.write([insert(UserEntity, { tenant, userId, ...newProfile(now) })]);
+  async grant(tenant: string, userId: string, known: KnownUser, grants: readonly GrantOn[], now: number): Promise<void> {
+    const ops = distinctOn(grants).map(({ place, resource, accessFields, ...grant }): WriteOp => {
+      const grantedAt = givenAt(known?.departures, place.organization, now);
+      return { put: GrantEntity.toItem({ ...place, ...resource, userId, ...grant, accessFields: accessFields && [...accessFields], grantedAt }, grantedAt) };
+    });
+    await Promise.all([
+      known ?? this.table.write([insert(UserEntity, { tenant, userId, ...newProfile(now) })]),
+      this.table.writeSurely(ops),
+    ]);
   }
 
   /** Takes back what a user was granted on the resources; what was not granted stays that way. */
@@ -195,43 +290,72 @@ export class UserWriter extends UserReader {
       this.table.getMany(GrantEntity, userIds.map((userId) => ({ ...place, ...resource, userId }))),
       this.table.getMany(ContactEntity, userIds.map((userId) => ({ ...place, resource: resource.internalId, userId }))),
     ]);
-    return userIds.map((_userId, index) => ({ user: users[index], grant: grants[index], contact: contacts[index] }));
+    const within = await this.within(place, resource, users);
+    return userIds.map((_userId, index) => ({ user: users[index], grant: grants[index], contact: contacts[index], within }));
   }
+}
+
+function conflicted(): Added {
+  return { success: false, id: '', message: 'User is being changed by another request.' };
 }
 
 function newProfile(now: number) {
   return { internalId: newId('usr', now), createdAt: now, lastUpdated: now };
 }
 
-function profileWrite(tenant: string, { userId, profile }: NewUser, stored: Stored<User> | undefined, now: number): { user: User; op: WriteOp | undefined } {
+function profileWrite(tenant: string, { userId, profile }: NewUser, stored: KnownUser, now: number): { user: User; op: WriteOp | undefined } {
   if (!stored) {
     const user = { userId, ...mergeProfile({}, profile), ...newProfile(now) };
     return { user, op: insert(UserEntity, { tenant, ...user }) };
   }
-  const merged = mergeProfile(stored, profile);
+  const merged = mergeProfile<Profile>(stored, profile);
   const unchanged = Object.entries(merged).every(([field, value]) => stored[field as keyof User] === value);
   return { user: stored, op: unchanged ? undefined : replace(UserEntity, { tenant, ...stored, ...merged, lastUpdated: now }, stored._r) };
 }
 
-function grantWrite(place: Place, resource: Resource, { userId, accessRole }: NewUser, stored: UserState['grant'], now: number): WriteOp | undefined {
-  const fresh = { ...place, ...resource, userId, accessRole: accessRole ?? defaultAccessRole };
-  if (!stored) return insert(GrantEntity, fresh);
-  if (!isLive(stored, now / 1000)) return replace(GrantEntity, fresh, stored._r);
+// Grants and contacts begin at a revision of their time: who removes an older one by the revision that was read cannot meet one that took its place.
+
+function grantWrite(place: Place, resource: Resource, { userId, accessRole }: NewUser, { user, grant: stored, within }: UserState, now: number): WriteOp | undefined {
+  const grantedAt = givenAt(user?.departures, place.organization, now);
+  const fresh = { ...place, ...resource, userId, accessRole: accessRole ?? defaultAccessRole, grantedAt };
+  if (!stored) return insert(GrantEntity, fresh, grantedAt);
+  if (!isLive(stored, now / 1000) || hasEnded(user?.departures, within, stored.grantedAt)) return replace(GrantEntity, fresh, stored._r);
   if (accessRole === undefined || accessRole === stored.accessRole) return undefined;
-  return replace(GrantEntity, { ...place, ...stored, userId, accessRole }, stored._r);
+  return replace(GrantEntity, { ...place, ...stored, userId, accessRole, grantedAt }, stored._r);
 }
 
-function contactWrite(place: Place, resource: Resource, userId: string, stored: UserState['contact'], now: number): WriteOp | undefined {
-  return stored ? undefined : insert(ContactEntity, { ...place, resource: resource.internalId, userId, addedAt: now });
+function contactWrite(place: Place, resource: Resource, userId: string, { user, contact: stored, within }: UserState, now: number): WriteOp | undefined {
+  const addedAt = givenAt(user?.departures, place.organization, now);
+  const fresh = { ...place, resource: resource.internalId, userId, addedAt };
+  if (!stored) return insert(ContactEntity, fresh, addedAt);
+  return hasEnded(user?.departures, within, stored.addedAt) ? replace(ContactEntity, fresh, stored._r) : undefined;
 }
 
-export const readUsers: Capability<UserReader> = {
+export const readUsers: Capability<UserReader> = /* @__PURE__ */ building([readFolders], {
   grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new UserReader(openTable(env)),
+});
+
+export const countUsers: Capability<Pick<UserReader, 'count'>> = {
+  grants: [{ resource: 'table', actions: ['Query'] }],
   env: ['TABLE_NAME'],
   open: (env) => new UserReader(openTable(env)),
 };
 
-export const writeUsers: Capability<UserWriter> = {
+export const writeUsers: Capability<UserWriter> = /* @__PURE__ */ building([readFolders], {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new UserWriter(openTable(env)),
+});
+
+export const grantAccess: Capability<Pick<UserWriter, 'known' | 'grant'>> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new UserWriter(openTable(env)),
+};
+
+export const updateUsers: Capability<Pick<UserWriter, 'update'>> = {
   grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
   env: ['TABLE_NAME'],
   open: (env) => new UserWriter(openTable(env)),

@@ -25,6 +25,48 @@ export interface Grant {
   readonly expiresAt?: number | undefined;
   /** Access context as `field:value`, sorted. */
   readonly accessFields?: readonly string[] | undefined;
+  /** Epoch ms. */
+  readonly grantedAt?: number | undefined;
+}
+
+/** That a user was removed from an organization, or from one of its folders or documents, and that something older may still be stored. */
+export interface Departure {
+  /** Internal ids: of the organization, and of what the user left, which can be the organization itself. */
+  readonly organization: string;
+  readonly resource: string;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly jobId: string;
+}
+
+/** Stands for every organization of the tenant, and all in it, where a departure names what a user left: whoever is erased leaves all of it. */
+export const everywhere = '*';
+
+/**
+ * Whether something that a user was given or did at a time (epoch ms) has ended because the user left what it lies in (spec 4.18).
+ * `within` are the internal ids of that: the resource itself, the folders above it as far as they matter, the organization.
+ */
+export function hasEnded(departures: readonly Departure[] | undefined, within: readonly string[], at: number | undefined): boolean {
+  return departures !== undefined && departures.some((departure) => (at ?? 0) <= departure.at && (departure.resource === everywhere || within.includes(departure.resource)));
+}
+
+/** When something that a user is given in an organization counts as given, so that no departure from before ends it; epoch ms. */
+export function givenAt(departures: readonly Departure[] | undefined, organization: string, now: number): number {
+  return (departures ?? []).reduce((latest, departure) => (departure.organization === organization || departure.organization === everywhere ? Math.max(latest, departure.at + 1) : latest), now);
+}
+
+/** How many departures of one user can be unfinished at a time: they lie in the user's item, which many reads take along. */
+export const mostDepartures = 100;
+
+/**
+ * A user's departures with one more, which is later than everything named in `since`; undefined when there are too many. It takes the
+ * place of earlier ones that it covers: from the same resource, or from anything in the organization that is left as a whole.
+ */
+export function depart(departures: readonly Departure[] | undefined, leaving: Departure, since: readonly (number | undefined)[] = []): Departure[] | undefined {
+  const at = Math.max(givenAt(departures, leaving.organization, leaving.at), ...since.map((time) => time ?? 0));
+  const covered = ({ organization, resource }: Departure) => resource === leaving.resource || (organization === leaving.organization && leaving.resource === leaving.organization);
+  const next = [...(departures ?? []).filter((departure) => !covered(departure)), { ...leaving, at }];
+  return next.length > mostDepartures ? undefined : next;
 }
 
 /** A folder as far as access goes: its effective access type and, from the root down, the folders that it lies in. */
@@ -53,12 +95,20 @@ export interface UserAccess {
   readonly known: boolean;
   readonly organizationId: string;
   readonly grants: readonly Grant[];
+  /** What the user left; grants from before count no more. */
+  readonly departures?: readonly Departure[] | undefined;
   /** The time, Unix seconds: a grant ends at its `expiresAt`. */
   readonly now: number;
 }
 
-function liveGrant(user: UserAccess, internalId: string): Grant | undefined {
-  return user.grants.find((grant) => grant.internalId === internalId && isLive(grant, user.now));
+/** The grant on a resource; `above` are the folders that it lies in. */
+function liveGrant(user: UserAccess, internalId: string, above: readonly string[] = []): Grant | undefined {
+  return user.grants.find((grant) => grant.internalId === internalId && counts(user, grant, above));
+}
+
+/** Whether a grant has not ended, neither by its time nor because the user left what it is on. */
+function counts(user: UserAccess, grant: Grant, above: readonly string[] = []): boolean {
+  return isLive(grant, user.now) && !hasEnded(user.departures, [grant.internalId, ...above, user.organizationId], grant.grantedAt);
 }
 
 /** Whether a grant has not ended at `now` (Unix seconds). */
@@ -105,13 +155,13 @@ export function documentPermission(user: UserAccess, document: DocumentAccess): 
 }
 
 /** The folder and those above it, nearest first. */
-function folderChain(folder: FolderAccess): string[] {
+export function folderChain(folder: FolderAccess): string[] {
   return [folder.internalId, ...folder.ancestors.map(({ internalId }) => internalId).reverse()];
 }
 
 function byGrantOn(user: UserAccess, chain: readonly string[], accessType: AccessType): PermissionEntry | undefined {
-  for (const internalId of chain) {
-    const grant = liveGrant(user, internalId);
+  for (const [index, internalId] of chain.entries()) {
+    const grant = liveGrant(user, internalId, chain.slice(index + 1));
     if (grant) return granted(grant, accessType);
   }
   return undefined;
@@ -128,9 +178,12 @@ function byAccessType(user: UserAccess, what: 'folder' | 'document', accessType:
   return denied(what, accessType);
 }
 
-/** The access context of a user: the union over the grants that have not ended, sorted; undefined when there is none. */
-export function accessContext(user: UserAccess): string[] | undefined {
-  const fields = new Set(user.grants.filter((grant) => isLive(grant, user.now)).flatMap((grant) => grant.accessFields ?? []));
+/**
+ * The access context of a user: the union over the grants that have not ended, sorted; undefined when there is none. `above` says which folders
+ * a resource lies in, as far as that is known: a grant in a folder that the user left counts until it is removed where it is not.
+ */
+export function accessContext(user: UserAccess, above: (internalId: string) => readonly string[] | undefined = () => undefined): string[] | undefined {
+  const fields = new Set(user.grants.filter((grant) => counts(user, grant, above(grant.internalId))).flatMap((grant) => grant.accessFields ?? []));
   return fields.size > 0 ? [...fields].sort() : undefined;
 }
 

@@ -9,6 +9,9 @@ import { newWorkspace, type TestWorkspace } from '../support/workspaces.ts';
 export interface Subject extends TestWorkspace {
   readonly secondApiKey: string;
   readonly endpointIds: readonly string[];
+  readonly erasureJobId: string;
+  /** The version of an editor that nobody changes. */
+  readonly editorVersion: number;
 }
 
 /** One request of an endpoint as customers send it. */
@@ -43,6 +46,7 @@ const anActivity = { featureType: 'comment', actionType: 'comment.add', actionUs
 const ada = { userId: 'ada' };
 const inAcme = { ...read, documentId: 'nda' };
 const inBusy = { ...busy, documentId: 'nda' };
+const lawyers = { ...busy, organizationUserGroupId: 'lawyers' };
 const talkRead = { ...inAcme, annotationId: 'talk' };
 const talk = { ...talkRead, ...busy };
 const reacting = (reaction: object) => ({ ...inBusy, reactions: [{ icon: '👍', from: ada, ...reaction }] });
@@ -52,12 +56,19 @@ const notification = {
   displayHeadlineMessageTemplate: '{actionUser} signed', displayBodyMessage: 'It is done.',
 };
 
+const aText = { editorId: 'summary', type: 'text', data: 'The engine weaves algebraic patterns.' };
+/** Two changes of Yjs clients: each inserts a letter into the empty text under the key `content`. */
+const typed = ['AQEBAAQBB2NvbnRlbnQBYQA=', 'AQECAAQBB2NvbnRlbnQBYgA='];
+
 const readConfigs = ['activity', 'advancedwebhook', 'apikey', 'email', 'notification', 'permissionprovider', 'webhook'] as const;
 
 /** At least one of every endpoint; those that read come before those that add to what they read. */
 export const scenarios: readonly Scenario[] = [
   { path: '/v2/organizations/add', what: 'one', data: (n) => ({ organizations: [{ organizationId: `one-${n}`, organizationName: 'One' }] }) },
   { path: '/v2/organizations/add', what: 'two', data: (n) => ({ organizations: [{ organizationId: `two-${n}-a` }, { organizationId: `two-${n}-b` }] }) },
+  { path: '/v2/organizations/update', what: 'one', data: (n) => ({ organizations: [{ organizationId: 'changed', organizationName: `Name ${n}`, plan: 'pro' }] }) },
+  { path: '/v2/organizations/access/disablestate/update', what: 'one', data: (n) => ({ organizationIds: ['changed'], disabled: n === 0 }) },
+  { path: '/v2/organizations/delete', what: 'one', data: (n) => ({ organizationIds: [`gone-${n}`] }) },
   { path: '/v2/organizations/get', what: 'by id', data: () => ({ organizationIds: [read.organizationId] }) },
   { path: '/v2/organizations/get', what: 'a page', data: () => ({ pageSize: 100 }) },
   { path: '/v2/organizations/folders/add', what: 'one at the top', data: (n) => ({ ...busy, folders: [{ folderId: `top-${n}`, folderName: 'Top' }] }) },
@@ -65,6 +76,22 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/organizations/documents/add', what: 'one', data: (n) => ({ ...busy, documents: [{ documentId: `one-${n}`, documentName: 'One' }] }) },
   { path: '/v2/organizations/documents/add', what: 'one in a folder', data: (n) => ({ ...busy, folderId: 'contracts', documents: [{ documentId: `filed-${n}` }] }) },
   { path: '/v2/organizations/documents/access/update', what: 'one', data: (n) => ({ ...busy, documentIds: ['nda'], accessType: n === 0 ? 'restricted' : 'public' }) },
+  { path: '/v2/organizations/documents/update', what: 'one', data: (n) => ({ ...busy, documents: [{ documentId: 'loose', documentName: `Loose ${n}`, metadata: { version: n } }] }) },
+  { path: '/v2/organizations/documents/access/disablestate/update', what: 'one', data: (n) => ({ ...busy, documentIds: ['one-0'], disabled: n === 0 }) },
+  { path: '/v2/organizations/documents/move', what: 'one to the top', data: (n) => ({ ...busy, documentIds: [`filed-${n}`], folderId: 'root' }) },
+  { path: '/v2/organizations/documents/move', what: 'one into a folder', data: (n) => ({ ...busy, documentIds: [`filed-${n}`], folderId: 'contracts' }) },
+  { path: '/v2/organizations/documents/delete', what: 'one', data: (n) => ({ ...busy, documentIds: [`one-${n}`] }) },
+  { path: '/v2/organizations/documents/delete', what: 'one of a folder', data: (n) => ({ ...busy, documentIds: [`filed-${n}`] }) },
+  { path: '/v2/organizations/documents/count/get', what: 'of an organization', data: () => crowd },
+  { path: '/v2/organizations/documents/count/get', what: 'of a folder', data: () => ({ ...crowd, folderId: 'contracts' }) },
+  { path: '/v2/organizations/folders/get', what: 'at the top', data: () => read },
+  { path: '/v2/organizations/folders/get', what: 'one with those directly in it', data: () => ({ ...read, folderId: 'contracts' }) },
+  { path: '/v2/organizations/folders/get', what: 'two levels', data: () => ({ ...read, maxDepth: 2 }) },
+  { path: '/v2/organizations/folders/update', what: 'a name', data: (n) => ({ ...busy, folders: [{ folderId: `top-${n}`, folderName: 'Renamed' }] }) },
+  { path: '/v2/organizations/folders/update', what: 'one moved to the top', data: (n) => ({ organizationId: `moved-${n}`, folders: [{ folderId: 'drafts', parentFolderId: 'root' }] }) },
+  { path: '/v2/organizations/folders/access/update', what: 'one', data: (n) => ({ organizationId: `opened-${n}`, folderIds: ['contracts'], accessType: 'public' }) },
+  { path: '/v2/organizations/documents/get', what: 'by id, while folders are moved', data: () => ({ organizationId: 'moved-0', documentIds: ['nda'] }) },
+  { path: '/v2/organizations/folders/delete', what: 'one', data: (n) => ({ organizationId: `moved-${n}`, folderId: 'contracts' }) },
   { path: '/v2/organizations/documents/get', what: 'by id', data: () => ({ ...read, documentIds: ['loose'] }) },
   { path: '/v2/organizations/documents/get', what: 'by id, in a folder', data: () => ({ ...read, documentIds: ['nda'] }) },
   { path: '/v2/organizations/documents/get', what: 'a page', data: () => ({ ...read, pageSize: 100 }) },
@@ -96,6 +123,15 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/commentannotations/comments/add', what: 'one that others are told of', data: () => ({ ...talk, commentData: [{ commentText: 'A reply', from: ada, triggerNotification: true }] }) },
   { path: '/v2/commentannotations/comments/update', what: 'one', data: (n) => ({ ...talk, commentIds: [1], updatedData: { commentText: `Text ${n}` } }) },
   { path: '/v2/commentannotations/comments/delete', what: 'one', data: (n) => ({ ...talk, commentIds: [2 + n] }) },
+  { path: '/v2/crdt/get', what: 'one', data: () => ({ ...inAcme, editorId: aText.editorId }) },
+  { path: '/v2/crdt/get', what: 'all of a document', data: () => inAcme },
+  { path: '/v2/crdt/updates/get', what: 'everything', data: () => ({ ...inAcme, editorId: aText.editorId }) },
+  { path: '/v2/crdt/updates/get', what: 'nothing new', data: (_n, { editorVersion }) => ({ ...inAcme, editorId: aText.editorId, version: editorVersion }) },
+  { path: '/v2/crdt/add', what: 'one', data: (n) => ({ ...inBusy, ...aText, editorId: `one-${n}` }) },
+  { path: '/v2/crdt/update', what: 'one', data: (n) => ({ ...inBusy, ...aText, data: `Text ${n}` }) },
+  { path: '/v2/crdt/update', what: 'one unchanged', data: () => ({ ...inBusy, ...aText, data: 'Text' }) },
+  { path: '/v2/crdt/updates/push', what: 'one', data: (n) => ({ ...inBusy, editorId: aText.editorId, update: typed[n] }) },
+  { path: '/v2/crdt/delete', what: 'one', data: (n) => ({ ...inBusy, editorIds: [`one-${n}`] }) },
   { path: '/v2/reactions/add', what: 'one', data: (n) => reacting({ annotationId: `loose-${n}` }) },
   { path: '/v2/reactions/add', what: 'one on a comment', data: (n) => reacting({ annotationId: `on-${n}`, commentAnnotationId: 'talk', commentId: 1 }) },
   { path: '/v2/reactions/add', what: 'one more user', data: (n) => reacting({ annotationId: 'shared', from: { userId: `user-${n}` } }) },
@@ -113,6 +149,8 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/notifications/config/set', what: 'of one user', data: (n) => ({ ...busy, userIds: ['ada'], config: { inbox: n === 0 ? 'MINE' : 'ALL' } }) },
   { path: '/v2/notifications/config/get', what: 'of one document', data: () => ({ ...read, userId: 'ada', documentIds: ['nda'] }) },
   { path: '/v2/users/data/get', what: 'of one user', data: () => ({ ...read, userId: 'ada' }) },
+  { path: '/v2/users/data/delete', what: 'of a user in one organization', data: (n) => ({ userIds: [`erased-${n}`], organizationIds: [busy.organizationId] }) },
+  { path: '/v2/users/data/delete/status', what: 'of one', data: (_n, { erasureJobId }) => ({ jobId: erasureJobId }) },
   { path: '/v2/notifications/delete', what: 'one', data: (n) => ({ ...busy, notificationIds: [`one-${n}`] }) },
   { path: '/v1/organizations/documents/locations/data/delete', what: 'with one notification', data: (n, { apiKey, authToken }) => ({ apiKey, authToken, documentId: 'nda', location: { id: `location-${n}` } }) },
   { path: '/v2/events/publish', what: 'one', data: (n) => ({ ...busy, event: 'huddle.create', eventId: `huddle-${n}`, data: { note: 'A huddle' } }) },
@@ -123,7 +161,7 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/workspace/advancedwebhook/messages/get', what: 'a page of an endpoint', data: (_n, { endpointIds: [endpointId] }) => ({ endpointId, limit: 1 }) },
   { path: '/v2/workspace/advancedwebhook/attempts/get', what: 'of a message', data: () => ({ messageId: 'huddle-0' }) },
   { path: '/v2/workspace/advancedwebhook/messages/resend', what: 'one', data: (_n, { endpointIds: [endpointId] }) => ({ messageId: 'huddle-0', endpointId }) },
-  { path: '/v2/workspace/advancedwebhook/endpoints/recover', what: 'nothing', data: (_n, { endpointIds: [endpointId] }) => ({ endpointId, since: new Date().toISOString() }) },
+  { path: '/v2/workspace/advancedwebhook/endpoints/recover', what: 'nothing', data: (_n, { endpointIds: [endpointId] }) => ({ endpointId, since: new Date(Date.now()).toISOString() }) },
   { path: '/v2/recordings/get', what: 'by id', data: () => ({ ...read, documentId: 'loose', recordingIds: ['walkthrough'] }) },
   { path: '/v2/recordings/get', what: 'a page of a document', data: () => ({ ...read, documentId: 'loose' }) },
   { path: '/v2/recordings/get', what: 'a page of an organization', data: () => read },
@@ -134,7 +172,22 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/users/get', what: 'by id', data: () => ({ ...read, userIds: ['ada'] }) },
   { path: '/v2/users/get', what: 'a page', data: () => ({ ...read, pageSize: 100 }) },
   { path: '/v2/users/get', what: 'a page of a document', data: () => ({ ...read, documentId: 'nda', pageSize: 100 }) },
+  { path: '/v2/users/get', what: 'a page of a group', data: () => ({ ...read, organizationUserGroupIds: ['lawyers'], pageSize: 100 }) },
+  { path: '/v2/users/get', what: 'a page of all documents', data: () => ({ ...read, allDocuments: true, pageSize: 100 }) },
+  { path: '/v2/users/count/get', what: 'of an organization', data: () => crowd },
+  { path: '/v2/users/count/get', what: 'of one document', data: () => ({ ...read, documentIds: ['loose'] }) },
+  { path: '/v2/users/update', what: 'one', data: (n) => ({ ...busy, users: [{ userId: 'ada', name: `Ada ${n}` }] }) },
+  { path: '/v2/users/delete', what: 'one from an organization', data: (n) => ({ ...busy, userIds: [`user-${n}`] }) },
+  { path: '/v2/users/delete', what: 'one from a document', data: (n) => ({ ...busy, documentId: 'nda', userIds: [`reader-${n}`] }) },
   { path: '/v2/users/get', what: 'a hundred', data: () => ({ ...crowd, pageSize: CROWD }) },
+  { path: '/v2/organizations/usergroups/add', what: 'one', data: (n) => ({ ...busy, organizationUserGroups: [{ groupId: `group-${n}`, groupName: 'A group' }] }) },
+  { path: '/v2/organizations/usergroups/get', what: 'by id', data: () => ({ ...read, organizationUserGroupIds: ['lawyers'] }) },
+  { path: '/v2/organizations/usergroups/get', what: 'a page', data: () => read },
+  { path: '/v2/organizations/usergroups/get', what: 'a page with the users', data: () => ({ ...read, includeUsers: true }) },
+  { path: '/v2/organizations/usergroups/users/add', what: 'one', data: (n) => ({ ...lawyers, userIds: [`one-of-many-${90 + n}`] }) },
+  { path: '/v2/organizations/usergroups/users/add', what: 'one who is there', data: () => ({ ...lawyers, userIds: ['ada'] }) },
+  { path: '/v1/organizations/usergroups/users/delete', what: 'one', data: (n) => ({ ...lawyers, userIds: [`one-of-many-${n}`] }) },
+  { path: '/v1/organizations/usergroups/users/delete', what: 'all of fifty', data: (n) => ({ ...busy, organizationUserGroupId: `fifty-${n}`, deleteAll: true }) },
   { path: '/v2/auth/permissions/add', what: 'one document', data: () => ({ user: { userId: 'ada' }, permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }) },
   { path: '/v2/auth/permissions/add', what: 'one document, to a new user', data: (n) => ({ user: { userId: `new-${n}` }, permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }) },
   { path: '/v2/auth/permissions/get', what: 'on the organization', data: () => ({ ...read, userIds: ['ada'] }) },
@@ -186,6 +239,11 @@ export async function prepare(): Promise<Subject> {
     await add('/v2/organizations/documents/add', { ...organization, ...contents });
     await add('/v2/users/add', { ...organization, ...contents });
   }
+  for (const organizationId of ['moved-0', 'moved-1', 'opened-0', 'opened-1']) {
+    await add('/v2/organizations/folders/add', { organizationId, createOrganization: true });
+    await add('/v2/organizations/documents/add', { organizationId, folderId: 'drafts' });
+  }
+  await add('/v2/organizations/add', { organizations: ['changed', 'gone-0', 'gone-1'].map((organizationId) => ({ organizationId })) });
   await add('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true, immutable: false } });
   for (const organization of [read, busy]) {
     const at = { ...organization, documentId: 'loose' };
@@ -195,7 +253,16 @@ export async function prepare(): Promise<Subject> {
     const nda = { ...organization, documentId: 'nda' };
     const fourComments = Array.from({ length: 4 }, () => ({ commentText: 'A comment', from: ada }));
     await add('/v2/commentannotations/add', { ...nda, commentAnnotations: ['talk', 'reacted'].map((annotationId) => ({ annotationId, commentData: fourComments })) });
+    await add('/v2/crdt/add', { ...nda, ...aText });
     await add('/v2/reactions/add', { ...nda, reactions: [{ annotationId: 'shared', icon: '👍', from: ada, commentAnnotationId: 'reacted', commentId: 1 }] });
+  }
+  for (const organization of [read, busy]) {
+    const groupIds = ['lawyers', ...(organization === busy ? ['fifty-0', 'fifty-1'] : [])];
+    await add('/v2/organizations/usergroups/add', { ...organization, organizationUserGroups: groupIds.map((groupId) => ({ groupId })) });
+    for (const organizationUserGroupId of groupIds) {
+      const userIds = organizationUserGroupId === 'lawyers' ? ['ada', ...all.slice(0, 2)] : all.slice(0, 50);
+      await add('/v2/organizations/usergroups/users/add', { ...organization, organizationUserGroupId, userIds });
+    }
   }
   const twoComments = Array.from({ length: 2 }, () => ({ commentText: 'A comment', from: ada }));
   await add('/v2/commentannotations/add', { ...crowd, documentId: 'one-of-many-0', commentAnnotations: all.map((annotationId) => ({ annotationId, commentData: twoComments })) });
@@ -209,7 +276,11 @@ export async function prepare(): Promise<Subject> {
   const endpointIds: string[] = [];
   for (let i = 0; i < 3; i++) endpointIds.push((await add('/v2/workspace/advancedwebhook/endpoints/create', { uid: undefined })).id);
   const { apiKey } = await add('/v2/workspace/apikey/create', { ownerEmail: workspace.ownerEmail });
-  return { ...workspace, secondApiKey: apiKey, endpointIds };
+  const { version: editorVersion } = await add('/v2/crdt/updates/get', { ...inAcme, editorId: aText.editorId, version: undefined });
+  const erased = { ...busy, users: ['erased-0', 'erased-1'].map((userId) => ({ userId })) };
+  await add('/v2/users/add', erased);
+  const { jobId: erasureJobId } = await add('/v2/users/data/delete', { userIds: ['nobody'], organizationIds: [read.organizationId] });
+  return { ...workspace, secondApiKey: apiKey, endpointIds, editorVersion, erasureJobId };
 }
 
 /** Sends a scenario's request twice and gives what the second one cost. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
+import { openTablesLean } from '../support/leanClient.ts';
 
 const ADD = '/v2/activities/add';
 const GET = '/v2/activities/get';
@@ -10,6 +11,7 @@ let engine: Engine;
 let customer: Customer;
 beforeAll(async () => {
   engine = await startEngine();
+  openTablesLean();
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {

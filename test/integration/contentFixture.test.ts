@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { type Act, type At, buildContent, buildOrganization, differenceOf, documentIds, Fixture, folder, HANDBOOK, MONA, places, run, statusIds, tableLines, userIds } from '../support/fixture.ts';
+import { openTablesLean } from '../support/leanClient.ts';
 
 const THREADS = '/v2/commentannotations/get';
 const COMMENTS = '/v2/commentannotations/comments/get';
@@ -23,12 +24,13 @@ let before: Record<string, number>;
 
 beforeAll(async () => {
   engine = await startEngine();
+  openTablesLean();
   customer = await newCustomer();
   await buildOrganization(customer);
   before = (await tableLines(engine, customer)).others;
   fixture = new Fixture(customer, SEED);
   await buildContent(fixture);
-}, 120_000);
+});
 afterAll(() => engine.stop());
 
 const inAcme = (documentId: string): At => ({ organizationId: 'acme', documentId });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
+import { openTablesLean } from '../support/leanClient.ts';
 import { numbered } from '../support/threads.ts';
 
 const MEGABYTE = 1_000_000;
@@ -13,6 +14,7 @@ let customer: Customer;
 /** Two documents in a folder, with much of everything: all of it by one user, for one user, at one place. */
 beforeAll(async () => {
   engine = await startEngine();
+  openTablesLean();
   customer = await newCustomer();
   await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
   await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, folderId: 'contracts', createFolder: true, documents: [{ documentId: 'nda' }, { documentId: 'tos' }] });
@@ -36,7 +38,7 @@ beforeAll(async () => {
     }
     await customer.ok('/v2/commentannotations/comments/add', { organizationId: 'acme', documentId: 'nda', annotationId: 'x000', commentData: some.map(() => ({ commentText: text, commentHtml: text, metadata: object, from: bob })) });
   }
-}, 30_000);
+});
 afterAll(() => engine.stop());
 
 const [THREADS, RECORDINGS, ACTIVITIES, NOTIFICATIONS] = ['/v2/commentannotations/get', '/v2/recordings/get', '/v2/activities/get', '/v2/notifications/get'];

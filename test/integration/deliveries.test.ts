@@ -392,13 +392,13 @@ describe('the rate limit of an endpoint', () => {
       times.push(system.now);
       return { status: 200 };
     });
-    await system.drainInRealTime();
+    await system.drainTogether();
     expect(times).toHaveLength(36);
-    // The exact limit is for the simulation in deliveryRuntime.test.ts: here the machine may be busy with other tests.
-    for (const from of times) expect(times.filter((at) => at >= from && at < from + SECOND).length).toBeLessThanOrEqual(13);
+    // The exact limit is for the simulation in deliveryRuntime.test.ts.
+    for (const from of times) expect(times.filter((at) => at >= from && at < from + SECOND).length).toBeLessThanOrEqual(11);
     for (const eventId of ids) expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
     expect(system.measures.counted.get('SlotsDeferred')).toBeGreaterThan(0);
-    expect(times.at(-1)! - times[0]!).toBeLessThan((35 / 10) * SECOND * 1.3);
+    expect(times.at(-1)! - times[0]!).toBeLessThan((35 / 10) * SECOND * 1.1);
   });
 
   test('what is put off for longer than the margin is not taken for lost, nor what is put off beyond the longest delay', async () => {

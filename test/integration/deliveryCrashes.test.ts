@@ -23,6 +23,7 @@ import { everyFault, everyMishap, InjectedError, Trial } from '../support/crashe
 import { newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { clearTable, everyItem } from '../support/items.ts';
+import { openTablesLean } from '../support/leanClient.ts';
 import { startQueues } from '../support/queues.ts';
 import { type Receiver, startHttp } from '../support/receivers.ts';
 import { insertsEvent, lambdaContext, messagesEvent } from '../support/workers.ts';
@@ -40,6 +41,7 @@ let well: boolean;
 
 beforeAll(async () => {
   engine = await startEngine();
+  openTablesLean();
   Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_METRICS_DISABLED: 'true' });
   receiver = await startHttp((request, response) => {
     const [, mode, endpointId] = request.url!.split('/');
@@ -488,7 +490,7 @@ describe('other transactions get in the way', () => {
 
 test('spec 5 rule 5: 40 events to 50 endpoints of which 5 fail and 2 hang for a while: the others get everything once, these by their retries', async () => {
   cloud.webhookTiming = { schedule: [0, SECOND, 2 * SECOND, 5 * SECOND, MINUTE], marginMs: 5 * MINUTE };
-  cloud.timeoutMs = 2_000;
+  cloud.timeoutMs = ({ url }) => (!well && url.includes('/hang/') ? 200 : 10 * MINUTE);
   const modes = Array.from({ length: 50 }, (_each, index): Mode => (index < 43 ? 'good' : index < 48 ? 'bad' : 'hang'));
   const tenant = await newTenant(modes.map((mode) => ({ mode, fields: { filterTypes: ['huddle.create'] } })));
   cloud.plan(cloud.now + 20 * SECOND, async () => void (well = true));
@@ -502,7 +504,9 @@ test('spec 5 rule 5: 40 events to 50 endpoints of which 5 fail and 2 hang for a 
   for (const { eventId, endpointId, status, attempts } of deliveries) {
     const mode = modes[Number(endpointId.split('_ep_')[1])];
     expect([status, attempts === 1]).toEqual(['DELIVERED', mode === 'good' || attempts === 1]);
-    expect(came.get(`${eventId} ${endpointId}`)).toBe(attempts);
+    // An attempt that is given up may never have come.
+    const times = came.get(`${eventId} ${endpointId}`)!;
+    expect([times >= 1, times <= attempts, mode === 'hang' || times === attempts]).toEqual([true, true, true]);
   }
   expect(Math.max(...cloud.posts.values())).toBe(1);
   // Ten failures in a row open a breaker; what failed before was tried again, and what waited was tried then.

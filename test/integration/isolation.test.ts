@@ -17,18 +17,24 @@ let secondWorkspace: TestWorkspace;
 let pageToken: string;
 let activityToken: string;
 let recordingToken: string;
+let folderToken: string;
+let editorVersion: number;
+let editorUpdate: string;
 let webhookEndpointId: string;
 let webhookIterator: string;
 let messageIterator: string;
+let erasureJobId: string;
 
 beforeAll(async () => {
   engine = await startEngine();
   [first, second] = [await newCustomer(), await newCustomer()];
   [firstWorkspace, secondWorkspace] = [await newWorkspace(), await newWorkspace()];
   await first.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme', organizationName: MARK, note: MARK }, { organizationId: 'beta', organizationName: MARK }] });
-  await first.ok('/v2/organizations/folders/add', { organizationId: 'acme', folders: [{ folderId: 'folder', folderName: MARK }] });
+  await first.ok('/v2/organizations/folders/add', { organizationId: 'acme', folders: ['folder', 'other folder'].map((folderId) => ({ folderId, folderName: MARK })) });
   await first.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId: 'folder', documents: [{ documentId: 'document', documentName: MARK, metadata: { note: MARK } }] });
   await first.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'user', name: MARK, email: `${MARK}@example.com` }] });
+  await first.ok('/v2/organizations/usergroups/add', { organizationId: 'acme', organizationUserGroups: [{ groupId: 'group', groupName: MARK }] });
+  await first.ok('/v2/organizations/usergroups/users/add', { ...group, userIds: ['user'] });
   await first.ok('/v2/auth/permissions/add', { user: { userId: 'user' }, permissions: { resources: [{ type: 'document', id: 'document', organizationId: 'acme', context: { access: { mark: MARK } } }] } });
   await first.ok('/v2/workspace/emailconfig/update', { emailServiceConfig: { apiKey: MARK, fromCompany: MARK } });
   await first.ok('/v2/workspace/permissionproviderconfig/update', { permissionProviderConfig: { permissionProviderUrl: `https://example.com/${MARK}`, authToken: MARK } });
@@ -40,8 +46,11 @@ beforeAll(async () => {
   await first.ok('/v2/commentannotations/add', { ...document, commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: MARK, from: { userId: 'user', name: MARK } }] }] });
   await first.ok('/v2/reactions/add', { ...document, reactions: [{ annotationId: 'reaction', icon: '👍', from: { userId: 'user', name: MARK }, commentAnnotationId: 'thread', commentId: 1 }] });
   await first.ok('/v2/notifications/add', { ...document, notificationId: 'notification', actionUser: { userId: 'user', name: MARK }, notifyUsers: [{ userId: 'user' }], displayHeadlineMessageTemplate: MARK, displayBodyMessage: MARK, location: { id: 'location' } });
+  await first.ok('/v2/crdt/add', { ...document, editorId: 'editor', type: 'text', data: MARK, userId: 'user' });
+  ({ version: editorVersion, update: editorUpdate } = await first.ok('/v2/crdt/updates/get', { ...document, editorId: 'editor' }));
   await first.ok('/v2/notifications/config/set', { organizationId: 'acme', userIds: ['user'], config: { inbox: 'MINE' } });
   ({ pageToken: activityToken } = (await first.call('/v2/activities/get', { organizationId: 'acme', pageSize: 1 })).body.result);
+  ({ nextPageToken: folderToken } = (await first.call('/v2/organizations/folders/get', { organizationId: 'acme', pageSize: 1 })).body.result);
   ({ pageToken: recordingToken } = (await first.call('/v2/recordings/get', { organizationId: 'acme', pageSize: 1 })).body.result);
   await first.ok('/v2/workspace/notificationconfig/update', { notificationServiceConfig: { delayConfig: { delaySeconds: 10 } } });
   await first.ok('/v2/workspace/domains/add', { domains: ['first.example'] });
@@ -50,6 +59,7 @@ beforeAll(async () => {
     ({ id: webhookEndpointId } = await first.ok('/v2/workspace/advancedwebhook/endpoints/create', { url: `https://example.com/${MARK}`, description: MARK, channels: [MARK], metadata: { mark: MARK }, uid }));
   }
   for (const eventId of ['first-event', 'second-event']) await first.ok('/v2/events/publish', { event: 'comment.add', organizationId: 'acme', documentId: 'document', eventId, channels: [MARK], data: { note: MARK } });
+  ({ jobId: erasureJobId } = await first.ok('/v2/users/data/delete', { userIds: ['nobody'] }));
   ({ iterator: messageIterator } = await first.ok('/v2/workspace/advancedwebhook/messages/get', { limit: 1 }));
   ({ iterator: webhookIterator } = await first.ok('/v2/workspace/advancedwebhook/endpoints/get', { limit: 1 }));
   await first.ok('/v2/workspace/webhookconfig/update', { webhookServiceConfig: { authToken: MARK, rawNotificationUrl: `https://example.com/${MARK}` } });
@@ -59,6 +69,7 @@ afterAll(() => engine.stop());
 
 const document = { organizationId: 'acme', documentId: 'document' };
 const thread = { ...document, annotationId: 'thread' };
+const group = { organizationId: 'acme', organizationUserGroupId: 'group' };
 const resources = [{ type: 'document', id: 'document', organizationId: 'acme' }];
 
 /** For each endpoint what the second tenant asks for, by the first one's ids; every endpoint must have a case. */
@@ -78,6 +89,12 @@ const cases: Record<string, () => object[]> = {
   '/v2/commentannotations/comments/delete': () => [thread, { ...thread, commentIds: [1] }],
   '/v2/commentannotations/comments/get': () => [thread, { ...thread, commentIds: [1] }],
   '/v2/commentannotations/comments/update': () => [{ ...thread, updatedData: { commentText: 'theirs' } }],
+  '/v2/crdt/add': () => [{ ...document, editorId: 'editor', type: 'text', data: 'theirs' }],
+  '/v2/crdt/delete': () => [{ ...document, editorIds: ['editor'] }, document],
+  '/v2/crdt/get': () => [{ ...document, editorId: 'editor' }, document],
+  '/v2/crdt/update': () => [{ ...document, editorId: 'editor', type: 'text', data: 'theirs' }],
+  '/v2/crdt/updates/get': () => [{ ...document, editorId: 'editor' }, { ...document, editorId: 'editor', version: editorVersion }],
+  '/v2/crdt/updates/push': () => [{ ...document, editorId: 'editor', update: editorUpdate }],
   '/v2/notifications/add': () => [{ ...document, notificationId: 'notification', actionUser: { userId: 'user' }, notifyUsers: [{ userId: 'user' }], displayHeadlineMessageTemplate: 'theirs', displayBodyMessage: 'theirs' }],
   '/v2/notifications/config/get': () => [{ organizationId: 'acme', userId: 'user', documentIds: ['document'], getOrganizationConfig: true }],
   '/v2/notifications/config/set': () => [{ organizationId: 'acme', userIds: ['user'], config: { inbox: 'NONE' } }],
@@ -92,14 +109,35 @@ const cases: Record<string, () => object[]> = {
   '/v2/auth/permissions/get': () => [{ organizationId: 'acme', userIds: ['user'], documentIds: ['document'], folderIds: ['folder'] }],
   '/v2/auth/permissions/remove': () => [{ userId: 'user', permissions: { resources } }],
   '/v2/events/publish': () => [{ event: 'comment.add', organizationId: 'acme', eventId: 'first-event' }],
+  '/v2/organizations/access/disablestate/update': () => [{ organizationIds: ['acme', 'beta'], disabled: true }],
   '/v2/organizations/add': () => [{ organizations: [{ organizationId: 'beta' }] }],
+  '/v2/organizations/delete': () => [{ organizationIds: ['acme', 'beta'] }],
+  '/v2/organizations/update': () => [{ organizations: [{ organizationId: 'acme', organizationName: 'theirs', note: 'theirs' }] }],
   '/v2/organizations/documents/access/update': () => [{ organizationId: 'acme', documentIds: ['document'], accessType: 'restricted' }],
   '/v2/organizations/documents/add': () => [{ organizationId: 'acme', folderId: 'folder', documents: [{ documentId: 'theirs' }] }],
   '/v2/organizations/documents/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', documentIds: ['document'] }, { organizationId: 'acme', folderId: 'folder' }],
+  '/v2/organizations/documents/access/disablestate/update': () => [{ organizationId: 'acme', documentIds: ['document'], disabled: true }],
+  '/v2/organizations/documents/count/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', folderId: 'folder' }],
+  '/v2/organizations/documents/delete': () => [{ organizationId: 'acme', documentIds: ['document'] }],
+  '/v2/organizations/documents/move': () => [{ organizationId: 'acme', documentIds: ['document'], folderId: 'root' }],
+  '/v2/organizations/documents/update': () => [{ organizationId: 'acme', documents: [{ documentId: 'document', documentName: 'theirs' }] }],
+  '/v2/organizations/folders/access/update': () => [{ organizationId: 'acme', folderIds: ['folder'], accessType: 'restricted' }],
   '/v2/organizations/folders/add': () => [{ organizationId: 'acme', folders: [{ folderId: 'theirs', parentFolderId: 'folder' }] }],
+  '/v2/organizations/folders/delete': () => [{ organizationId: 'acme', folderId: 'folder' }],
+  '/v2/organizations/folders/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', folderId: 'folder' }, { organizationId: 'acme', pageToken: folderToken }],
+  '/v2/organizations/folders/update': () => [{ organizationId: 'acme', folders: [{ folderId: 'folder', folderName: 'theirs' }] }],
   '/v2/organizations/get': () => [{}, { organizationIds: ['acme', 'beta'] }, { pageToken }],
+  '/v1/organizations/usergroups/users/delete': () => [{ ...group, userIds: ['user'] }, { ...group, deleteAll: true }],
+  '/v2/organizations/usergroups/add': () => [{ organizationId: 'acme', organizationUserGroups: [{ groupId: 'group' }] }],
+  '/v2/organizations/usergroups/get': () => [{ organizationId: 'acme', includeUsers: true }, { organizationId: 'acme', organizationUserGroupIds: ['group'], includeUsers: true }],
+  '/v2/organizations/usergroups/users/add': () => [{ ...group, userIds: ['user', 'theirs'] }],
   '/v2/users/add': () => [{ organizationId: 'acme', users: [{ userId: 'user' }] }, { organizationId: 'acme', documentId: 'document', users: [{ userId: 'user' }] }],
-  '/v2/users/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', userIds: ['user'] }, { organizationId: 'acme', documentId: 'document' }],
+  '/v2/users/count/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', documentIds: ['document'] }],
+  '/v2/users/delete': () => [{ organizationId: 'acme', userIds: ['user'] }, { organizationId: 'acme', documentId: 'document', userIds: ['user'] }, { organizationId: 'acme', folderId: 'folder', userIds: ['user'] }],
+  '/v2/users/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', userIds: ['user'] }, { organizationId: 'acme', documentId: 'document' }, { organizationId: 'acme', organizationUserGroupIds: ['group'] }, { organizationId: 'acme', allDocuments: true }],
+  '/v2/users/update': () => [{ organizationId: 'acme', users: [{ userId: 'user', name: 'theirs' }] }],
+  '/v2/users/data/delete': () => [{ userIds: ['user'] }, { userIds: ['user'], organizationIds: ['acme'] }],
+  '/v2/users/data/delete/status': () => [{ jobId: erasureJobId }],
   '/v2/users/data/get': () => [{ organizationId: 'acme', userId: 'user' }],
   '/v2/workspace/activityconfig/get': () => [{}],
   '/v2/workspace/activityconfig/update': () => [{ activityServiceConfig: { triggers: { comment: { updated: false } } } }],
@@ -157,10 +195,12 @@ describe.each(Object.values(registry as Record<string, Endpoint>))('$path', ({ p
 test('after all that, everything of the first tenant is as it was', async () => {
   expect(await first.ok('/v2/organizations/get', {})).toEqual([{ note: MARK, id: 'acme', organizationName: MARK, disabled: false }, { id: 'beta', organizationName: MARK, disabled: false }]);
   expect(await first.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).toMatchObject([{ id: 'document', documentName: MARK, accessType: 'public' }]);
+  expect(await first.ok('/v2/organizations/folders/get', { organizationId: 'acme' })).toMatchObject(['folder', 'other folder'].map((folderId) => ({ folderId, folderName: MARK, accessType: 'public' })));
   expect(await first.ok('/v2/users/get', { organizationId: 'acme' })).toMatchObject([{ userId: 'user', name: MARK }]);
   expect((await first.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['user'], documentIds: ['document'] })).user).toEqual({
     documents: { document: { accessRole: 'editor', accessType: 'public' } }, organization: { acme: { accessRole: 'editor' } }, context: { accessFields: [`mark:${MARK}`] },
   });
+  expect(await first.ok('/v2/organizations/usergroups/get', { organizationId: 'acme', includeUsers: true })).toMatchObject([{ groupId: 'group', groupName: MARK, users: [{ userId: 'user', name: MARK }] }]);
   expect(await first.ok('/v2/workspace/emailconfig/get', {})).toMatchObject({ useEmailService: false, emailServiceConfig: { apiKey: MARK, fromCompany: MARK, fromEmail: '' } });
   expect(await first.ok('/v2/workspace/permissionproviderconfig/get', {})).toEqual({ usePermissionProvider: false, permissionProviderConfig: { permissionProviderUrl: `https://example.com/${MARK}`, authToken: MARK } });
   expect(await first.ok('/v2/workspace/apikeyconfig/get', {})).toMatchObject({ requireJwtToken: true, requireAutoOrgUser: false, aiModelsConfig: { openai: { displayText: '****IRST' } } });
@@ -169,6 +209,7 @@ test('after all that, everything of the first tenant is as it was', async () => 
   expect((await first.ok('/v2/recordings/get', { organizationId: 'acme' })).map(({ annotationId, displayName }: any) => [annotationId, displayName])).toEqual([['recording', MARK], ['another', MARK]]);
   expect(await first.ok('/v2/commentannotations/get', document)).toMatchObject([{ annotationId: 'thread', status: { id: 'OPEN' }, comments: [{ commentText: MARK }] }]);
   expect(await first.ok('/v2/commentannotations/comments/get', thread)).toMatchObject([{ commentText: MARK, reactionAnnotations: [{ fromUsers: [{ from: { userId: 'user' } }] }] }]);
+  expect(await first.ok('/v2/crdt/get', document)).toMatchObject([{ id: 'editor', data: MARK }]);
   expect(await first.ok('/v2/notifications/get', { organizationId: 'acme' })).toMatchObject([{ id: 'notification', displayBodyMessage: MARK }]);
   expect((await first.ok('/v2/notifications/config/get', { organizationId: 'acme', userId: 'user', getOrganizationConfig: true }))[0].config.inbox).toBe('MINE');
   expect(await first.ok('/v2/workspace/notificationconfig/get', {})).toEqual({ useNotificationService: false, notificationServiceConfig: { delayConfig: { delaySeconds: 10 } } });

@@ -110,6 +110,28 @@ describe('spec 4.19: users/data/get', () => {
     expect(annotationIds((await data('ada')).comments)).toEqual(['t2']);
   });
 
+  test('spec 4.18: gives at once nothing from before the user was removed from a document, a folder or the organization', async () => {
+    await customer.ok('/v2/organizations/folders/add', { organizationId: 'acme', folders: [{ folderId: 'outer' }, { folderId: 'inner', parentFolderId: 'outer' }] });
+    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId: 'inner', documents: [{ documentId: 'filed' }] });
+    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [ada] });
+    const write = async (when: string) => {
+      for (const documentId of ['nda', 'offer', 'filed']) {
+        await customer.ok('/v2/commentannotations/add', { ...at, documentId, commentAnnotations: [{ annotationId: `${when} in ${documentId}`, commentData: [{ commentText: 'x', from: ada }] }] });
+      }
+    };
+    const given = async () => annotationIds((await data('ada')).comments).sort();
+    await write('before');
+    await customer.ok('/v2/users/delete', { ...at, userIds: ['ada'] });
+    expect(await given()).toEqual(['before in filed', 'before in offer']);
+    await customer.ok('/v2/users/delete', { organizationId: 'acme', folderId: 'outer', userIds: ['ada'] });
+    expect(await given()).toEqual(['before in offer']);
+    await customer.ok('/v2/users/delete', { organizationId: 'acme', userIds: ['ada'] });
+    expect(await given()).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await write('after');
+    expect(await given()).toEqual(['after in filed', 'after in nda', 'after in offer']);
+  });
+
   test('gives each of 250 mentions once, in pages of at most 100, while data are written in between', async () => {
     const numbered = Array.from({ length: 250 }, (_, i) => `mention ${i}`);
     await thread('t0', numbered.slice(0, 25).map((commentText) => ({ commentText, from: ada, ...mention('grace') })));

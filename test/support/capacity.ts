@@ -39,6 +39,8 @@ const READ_UNIT_BYTES = 4_096;
 const WRITE_UNIT_BYTES = 1_024;
 /** How long no further call must arrive before those that wait pass: far longer than a process needs to send them. */
 const QUIET_MILLISECONDS = 10;
+/** How often this process must have looked besides, for a machine that lets it wait: a call is on its way for a few turns of its loop. */
+const QUIET_TURNS = 20;
 
 /**
  * Puts a recording proxy between the AWS SDK of this process and the table and secrets that `startEngine` started; call
@@ -76,7 +78,8 @@ export async function startRecorder(): Promise<Recorder> {
   return {
     async record(work) {
       calls = [];
-      return { result: await work(), calls };
+      const result = await work();
+      return { result, calls: inOrder(calls) };
     },
     async stop() {
       proxy.close();
@@ -86,17 +89,27 @@ export async function startRecorder(): Promise<Recorder> {
   };
 }
 
+/** Wave by wave; those of one wave come and are answered in any order, so by what they are. */
+function inOrder(calls: readonly AwsCall[]): AwsCall[] {
+  return calls.toSorted((a, b) => a.wave - b.wave || a.operation.localeCompare(b.operation) || a.readUnits - b.readUnits || a.writeUnits - b.writeUnits);
+}
+
 /** Lets calls pass in waves: those that wait pass together when no more arrive. */
 class Waves {
   #number = 0;
   #waiting: ((wave: number) => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #turn: NodeJS.Immediate | undefined;
 
   next(): Promise<number> {
     clearTimeout(this.#timer);
-    // The immediate comes after whatever arrived while this process was too busy to look.
-    this.#timer = setTimeout(() => setImmediate(() => this.#pass()), QUIET_MILLISECONDS);
+    clearImmediate(this.#turn);
+    this.#timer = setTimeout(() => this.#look(QUIET_TURNS), QUIET_MILLISECONDS);
     return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #look(turns: number): void {
+    this.#turn = setImmediate(() => (turns > 1 ? this.#look(turns - 1) : this.#pass()));
   }
 
   #pass(): void {
@@ -134,6 +147,10 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
     case 'UpdateItem':
     case 'DeleteItem':
       return { ...written([undefined]), writeUnits: units };
+    case 'BatchWriteItem': {
+      const [table = ''] = Object.keys(request.RequestItems);
+      return { ...written(request.RequestItems[table].map(({ PutRequest }: Json) => PutRequest?.Item)), writeUnits: units };
+    }
     case 'TransactWriteItems': {
       const inTable = reported.reduce((sum, { Table }) => sum + Table.CapacityUnits, 0);
       return { ...written(request.TransactItems.map(({ Put }: Json) => Put?.Item)), writeUnits: units, transactionUnits: inTable / 2 };

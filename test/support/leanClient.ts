@@ -1,8 +1,6 @@
 import { Agent, request } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
 type Json = Record<string, any>;
 
@@ -12,7 +10,7 @@ export interface Command {
   readonly input: Json;
 }
 
-const operations: Readonly<Record<string, string>> = { Get: 'GetItem', Put: 'PutItem', Update: 'UpdateItem', Delete: 'DeleteItem', BatchGet: 'BatchGetItem', TransactWrite: 'TransactWriteItems' };
+const operations: Readonly<Record<string, string>> = { Get: 'GetItem', Put: 'PutItem', Update: 'UpdateItem', Delete: 'DeleteItem', BatchGet: 'BatchGetItem', BatchWrite: 'BatchWriteItem', TransactWrite: 'TransactWriteItems' };
 /** What holds an item, or a part of one. */
 const ITEMS: ReadonlySet<string> = new Set(['Item', 'Key', 'ExpressionAttributeValues', 'ExclusiveStartKey', 'LastEvaluatedKey', 'Attributes']);
 const LISTS: ReadonlySet<string> = new Set(['Items', 'Keys']);
@@ -27,10 +25,10 @@ export class LeanClient {
 
   async send({ constructor: { name }, input }: Command): Promise<Json> {
     const short = name.replace(/Command$/, '');
-    const { status, body } = await this.#post(operations[short] ?? short, JSON.stringify(mapped(input, (item) => marshall(item, { removeUndefinedValues: true })), base64));
-    const answer = JSON.parse(body, fromBase64) as Json;
-    if (status === 200) return mapped(answer, (item) => unmarshall(item));
-    throw errorOf(status, answer);
+    const { status, body } = await this.#post(operations[short] ?? short, JSON.stringify(mapped(input, toWire)));
+    if (status === 200) return mapped(JSON.parse(body) as Json, fromWire);
+    // The item of an error is left as the wire has it, with bytes in the place of base64.
+    throw errorOf(status, JSON.parse(body, fromBase64) as Json);
   }
 
   destroy(): void {
@@ -47,10 +45,17 @@ export class LeanClient {
     };
     return new Promise((resolve, reject) => {
       request(this.#url, { method: 'POST', agent: this.#agent, headers }, (response) => {
-        text(response).then((answer) => resolve({ status: response.statusCode ?? 0, body: answer }), reject);
+        let answer = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk)).on('error', reject);
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: answer }));
       }).on('error', reject).end(body);
     });
   }
+}
+
+/** Gives a lean client to every function that opens the table from now on: for files whose data are many and whose subject is not the SDK. */
+export function openTablesLean(): void {
+  DynamoDBDocumentClient.from = () => asDocumentClient(new LeanClient());
 }
 
 /** The same as the client that `Table` takes. */
@@ -78,8 +83,45 @@ function errorOf(status: number, { __type = '', message, Message, ...more }: Jso
   return Object.assign(new Error(what), { ...more, name, $metadata });
 }
 
-function base64(_name: string, value: unknown): unknown {
-  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+function toWire(fields: Json): Json {
+  const wire: [string, Json][] = [];
+  for (const name of Object.keys(fields)) if (fields[name] !== undefined) wire.push([name, toAttribute(fields[name])]);
+  return Object.fromEntries(wire);
+}
+
+function toAttribute(value: unknown): Json {
+  switch (typeof value) {
+    case 'string':
+      return { S: value };
+    case 'number':
+      return { N: String(value) };
+    case 'boolean':
+      return { BOOL: value };
+    case 'object':
+      if (value === null) return { NULL: true };
+      if (Array.isArray(value)) return { L: value.filter((one) => one !== undefined).map(toAttribute) };
+      if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };
+      if (!(value instanceof Set)) return { M: toWire(value) };
+  }
+  throw new Error(`The lean client does not know how to write ${String(value)}`);
+}
+
+function fromWire(wire: Json): Json {
+  const fields: [string, unknown][] = [];
+  for (const name of Object.keys(wire)) fields.push([name, fromAttribute(wire[name])]);
+  return Object.fromEntries(fields);
+}
+
+function fromAttribute(attribute: Json): unknown {
+  const { S, N, BOOL, NULL, B, L, M } = attribute;
+  if (S !== undefined) return S;
+  if (N !== undefined) return Number(N);
+  if (M !== undefined) return fromWire(M);
+  if (L !== undefined) return L.map(fromAttribute);
+  if (B !== undefined) return new Uint8Array(Buffer.from(B, 'base64'));
+  if (BOOL !== undefined) return BOOL;
+  if (NULL) return null;
+  throw new Error(`The lean client does not know how to read ${Object.keys(attribute).join()}`);
 }
 
 function fromBase64(name: string, value: unknown): unknown {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  accessFields, accessRoles, accessTypes, type DocumentAccess, documentPermission, type FolderAccess, folderPermission, type Grant, organizationPermission, type UserAccess,
+  accessContext, accessFields, accessRoles, accessTypes, depart, type Departure, type DocumentAccess, documentPermission, type FolderAccess, folderPermission, givenAt, type Grant, hasEnded, mostDepartures, organizationPermission, type UserAccess,
 } from '../../lib/domain/access.ts';
 
 const NOW = 1_000;
@@ -107,5 +107,56 @@ describe('a grant', () => {
 describe('accessFields', () => {
   test('are sorted, distinct and one per value', () => {
     expect(accessFields({ b: [2, 'x', 2], a: 'y', c: [] })).toEqual(['a:y', 'b:2', 'b:x']);
+  });
+});
+
+describe('departures (spec 4.18)', () => {
+  const places = [ORGANIZATION, 'document', 'f0', 'f1', 'f2', 'f3', 'other'];
+  const times = fc.integer({ min: 0, max: 6 });
+  const timed = fc.uniqueArray(fc.record({ resourceType: fc.constant('folder' as const), internalId: fc.constantFrom(...places), accessRole: fc.constantFrom(...accessRoles), grantedAt: times }), { selector: ({ internalId }) => internalId });
+  const left = fc.array(fc.record({ organization: fc.constant(ORGANIZATION), resource: fc.constantFrom(...places), at: times, jobId: fc.constant('job') }), { maxLength: 4 });
+  const leavers = fc.record({ grants: timed, departures: left }).map((user): UserAccess & { departures: Departure[] } => ({ ...user, known: true, organizationId: ORGANIZATION, now: NOW }));
+  const foldersOf = ({ folder }: DocumentAccess) => (folder ? [...folder.ancestors.map(({ internalId }) => internalId), folder.internalId] : []);
+
+  test('a grant counts exactly when nobody left it, a folder above it or the organization since: as if the others were never given', () => {
+    fc.assert(fc.property(leavers, documents, (user, document) => {
+      const path = [...foldersOf(document), 'document'];
+      const remaining = user.grants.filter(({ internalId, grantedAt = 0 }) => {
+        const above = [ORGANIZATION, ...path.slice(0, path.indexOf(internalId) + 1), internalId];
+        return !user.departures.some(({ resource, at }) => above.includes(resource) && grantedAt <= at);
+      });
+      const never = { ...user, grants: remaining, departures: [] };
+      expect(documentPermission(user, document)).toEqual(documentPermission(never, document));
+      expect(organizationPermission(user)).toEqual(organizationPermission(never));
+      if (document.folder) expect(folderPermission(user, document.folder)).toEqual(folderPermission(never, document.folder));
+    }), { numRuns: 1_000 });
+  });
+
+  test('what is given after it always counts, what was given before never again', () => {
+    fc.assert(fc.property(left, times, fc.constantFrom(...places), (departures, now, resource) => {
+      const at = givenAt(departures, ORGANIZATION, now);
+      expect(at).toBeGreaterThanOrEqual(now);
+      expect(hasEnded(departures, [resource, ...places], at)).toBe(false);
+      const next = depart(departures, { organization: ORGANIZATION, resource, at: now, jobId: 'new' }, [at])!;
+      expect(hasEnded(next, [resource], at)).toBe(true);
+      expect(hasEnded(next, [resource], givenAt(next, ORGANIZATION, now))).toBe(false);
+      for (const place of places) for (let time = 0; time <= 6; time++) if (hasEnded(departures, [place, ORGANIZATION], time)) expect(hasEnded(next, [place, ORGANIZATION], time)).toBe(true);
+    }));
+  });
+
+  test('that are covered make room, others are kept up to a limit, and other organizations do not matter', () => {
+    const leave = (resource: string, organization = ORGANIZATION): Departure => ({ organization, resource, at: 1, jobId: `job of ${resource}` });
+    const two = [leave('f0'), leave('document')];
+    expect(depart(two, leave('f0'))!.map(({ resource }) => resource)).toEqual(['document', 'f0']);
+    expect(depart([...two, leave('there', 'elsewhere')], leave(ORGANIZATION))!.map(({ resource }) => resource)).toEqual(['there', ORGANIZATION]);
+    expect(givenAt([leave('there', 'elsewhere')], ORGANIZATION, 0)).toBe(0);
+    const full = Array.from({ length: mostDepartures }, (_each, i) => leave(`d${i}`));
+    expect([depart(full, leave('one more')), depart(full, leave('d7'))?.length, depart(undefined, leave('first'))?.length]).toEqual([undefined, mostDepartures, 1]);
+  });
+
+  test('end the access context of grants, beneath a folder where it is known', () => {
+    const grants = ['document', 'elsewhere'].map((internalId): Grant => ({ resourceType: 'document', internalId, accessRole: 'editor', grantedAt: 1, accessFields: [`of:${internalId}`] }));
+    const user: UserAccess = { known: true, organizationId: ORGANIZATION, grants, departures: [{ organization: ORGANIZATION, resource: 'f0', at: 1, jobId: 'job' }], now: NOW };
+    expect([accessContext(user), accessContext(user, (id) => (id === 'document' ? ['f0'] : []))]).toEqual([['of:document', 'of:elsewhere'], ['of:elsewhere']]);
   });
 });

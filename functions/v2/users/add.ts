@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { newDocumentAccess } from '../../../lib/data/apiKeyConfig.ts';
+import { requireWritable } from '../../../lib/data/content/places.ts';
 import { writeDocuments } from '../../../lib/data/documents.ts';
 import { placeOf, writeFolders } from '../../../lib/data/folders.ts';
 import { writeOrganizations } from '../../../lib/data/organizations.ts';
-import { type Resource, writeUsers } from '../../../lib/data/users.ts';
+import { documentResource, folderResource, type Resource, writeUsers } from '../../../lib/data/users.ts';
 import { distinctBy } from '../../../lib/dict.ts';
 import { accessRoles } from '../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
@@ -27,7 +28,7 @@ export const endpoint = defineEndpoint({
   }).check(documentOrFolder),
   output: ItemResults,
   message: 'User(s) processed successfully.',
-  errors: ['NOT_FOUND'],
+  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
   uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments, users: writeUsers, newDocumentAccess },
   impact: 'customers cannot add users',
   example: {
@@ -40,6 +41,7 @@ export const endpoint = defineEndpoint({
     deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now),
     createsDocument ? deps.newDocumentAccess(caller.tenant) : undefined,
   ]);
+  requireWritable({ organization });
   const place = placeOf(caller.tenant, organization);
   const resource = await addedTo();
   const users = distinctBy(input.users, ({ userId }) => userId).map(({ userId, accessRole, ...profile }) => ({ userId, accessRole, profile }));
@@ -48,12 +50,12 @@ export const endpoint = defineEndpoint({
 
   async function addedTo(): Promise<Resource> {
     if (input.documentId !== undefined) {
-      const { internalId } = await deps.documents.ensure(place, input.documentId, accessType && { accessType }, now);
-      return { resourceType: 'document', internalId };
+      const document = await deps.documents.ensure(place, input.documentId, accessType && { accessType }, now);
+      requireWritable({ organization, document });
+      return documentResource(document);
     }
     if (input.folderId !== undefined) {
-      const { internalId } = await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now);
-      return { resourceType: 'folder', internalId };
+      return folderResource(await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now));
     }
     return { resourceType: 'organization', internalId: organization.internalId };
   }

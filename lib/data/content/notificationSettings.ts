@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import type { Capability } from '../../capability.ts';
+import { givenAt, hasEnded } from '../../domain/access.ts';
 import { levelsFor, type NotificationChannel, type NotificationLevel, notificationChannels, type NotificationLevels, notificationLevels } from '../../domain/events/recipients.ts';
 import { defineEntity, type Stored } from '../entity.ts';
 import type { Place } from '../folders.ts';
-import { insert, openTable, replace, type Table } from '../table.ts';
+import { keyPrefix } from '../keys.ts';
+import { insert, openTable, type Queried, replace, type Table } from '../table.ts';
 import { UserEntity } from '../users.ts';
 import { writeEach } from '../writeEach.ts';
 
@@ -16,11 +18,30 @@ export const NotificationSettingsEntity = defineEntity({
   scope: 'tenant',
   ownedBy: 'user',
   purpose: 'What a user wants to be told of by inbox, e-mail and Slack, in the organization or in one document',
-  schema: z.object({ inbox: Level, email: Level, slack: Level }),
+  schema: z.object({ inbox: Level, email: Level, slack: Level, /** Epoch ms, of the last change. */ setAt: z.number().optional() }),
   pk: (of: Place & { userId: string }) => [of.tenant, 'ORGANIZATION', of.organization, 'USER', of.userId],
   // Without a document they are those for the organization.
   sk: (key: { document?: string | undefined }) => ['SETTINGS', ...(key.document === undefined ? [] : [key.document])],
+  indexes: {
+    gsi2: {
+      holds: 'notification settings for an organization or document, by user',
+      pk: ({ tenant, organization, document }: Place & { document?: string | undefined }) => [tenant, 'SETTINGS', document ?? organization],
+      sk: ({ userId }) => [userId],
+    },
+  },
 });
+
+/** What the sort keys of settings for documents begin with; the rest is the document's internal id, in which nothing is escaped. */
+export const settingsPrefix = ['SETTINGS'];
+
+/** Settings for documents, each with its document's internal id: to query with `settingsPrefix`. */
+export const settingsOfDocuments: Queried<NotificationLevels & { readonly document: string; readonly setAt?: number | undefined }, Place & { readonly userId: string }> = {
+  partition: NotificationSettingsEntity.partition,
+  fromItem(item, now) {
+    const settings = NotificationSettingsEntity.fromItem(item, now);
+    return settings && { ...settings, document: String(item.SK).slice(keyPrefix(settingsPrefix).length) };
+  },
+};
 
 export type LevelsInForce = Record<NotificationChannel, NotificationLevel>;
 
@@ -56,21 +77,23 @@ export interface SettingsWritten {
 
 export class NotificationSettingsWriter extends NotificationSettingsReader {
   /**
-   * Sets levels of users in every one of the scopes, channel by channel: what is not sent stays. A user that the tenant does not know
-   * fails alone. Users and scopes are distinct; gives one result per user.
+   * Sets levels of users in every one of the scopes, channel by channel: what is not sent stays, unless the user left meanwhile. A user that
+   * the tenant does not know fails alone. Users and scopes are distinct; gives one result per user.
    */
-  async set(place: Place, userIds: readonly string[], scopes: readonly SettingsScope[], sent: NotificationLevels): Promise<SettingsWritten[]> {
+  async set(place: Place, userIds: readonly string[], scopes: readonly SettingsScope[], sent: NotificationLevels, now: number): Promise<SettingsWritten[]> {
     const known = await this.table.getMany(UserEntity, userIds.map((userId) => ({ tenant: place.tenant, userId })));
-    const items = userIds.flatMap((userId, index) => (known[index] ? scopes.map(({ document }) => ({ userId, document })) : []));
-    const written = await writeEach<(typeof items)[number], Stored<NotificationLevels> | undefined, boolean>({
+    const items = userIds.flatMap((userId, index) => (known[index] ? scopes.map(({ document }) => ({ userId, document, departures: known[index]?.departures })) : []));
+    const written = await writeEach<(typeof items)[number], Stored<NotificationLevels & { setAt?: number | undefined }> | undefined, boolean>({
       table: this.table,
       items,
       read: (some) => this.table.getMany(NotificationSettingsEntity, some.map((item) => ({ ...place, ...item }))),
-      decide: (item, stored) => {
-        const merged = { ...stored, ...defined(sent) };
-        if (stored && notificationChannels.every((channel) => stored[channel] === merged[channel])) return { result: true, ops: [] };
-        const value = { ...place, ...item, ...merged };
-        return { result: true, ops: [stored ? replace(NotificationSettingsEntity, value, stored._r) : insert(NotificationSettingsEntity, value)] };
+      decide: ({ departures, ...item }, stored) => {
+        const setAt = givenAt(departures, place.organization, now);
+        const left = stored && hasEnded(departures, [item.document ?? place.organization, place.organization], stored.setAt);
+        const merged = { ...(left ? {} : stored), ...defined(sent) };
+        if (stored && !left && notificationChannels.every((channel) => stored[channel] === merged[channel])) return { result: true, ops: [] };
+        const value = { ...place, ...item, ...merged, setAt };
+        return { result: true, ops: [stored ? replace(NotificationSettingsEntity, value, stored._r) : insert(NotificationSettingsEntity, value, setAt)] };
       },
       conflicted: () => false,
     });

@@ -5,11 +5,13 @@ import type { Thread } from '../../domain/content/threads.ts';
 import { newId } from '../../ids.ts';
 import { inParallel } from '../../inParallel.ts';
 import { inSlices } from '../../inSlices.ts';
+import { LeftEditor, removeLeftEditor } from '../crdt/removal.ts';
 import type { Stored } from '../entity.ts';
 import { beginJob, endJob } from '../jobs.ts';
 import { settle } from '../settle.ts';
 import { inTransactions, remove, type Table, type WriteOp } from '../table.ts';
 import { type Decision, writeEach } from '../writeEach.ts';
+import { forget } from './involvements.ts';
 import type { DocumentPlace } from './places.ts';
 import { reactionRemovalOps, readReactionsOn } from './reactions.ts';
 import { findRecords, unnameRecord } from './recordIds.ts';
@@ -45,6 +47,8 @@ const Leftover = z.object({
   }).optional(),
   /** Reactions on comments that are gone. */
   reactions: z.array(ReactionReference).optional(),
+  /** A collaborative editor whose head is gone. */
+  editor: LeftEditor.optional(),
 });
 export type Leftover = z.output<typeof Leftover>;
 
@@ -69,10 +73,11 @@ export async function endRemoval(table: Table, tenant: string, { jobId, leftover
 
 /** Removes what a removal left, from the data of its job; whatever is gone already is no matter, so it can be run again and beside itself. */
 export async function removeRest(table: Table, tenant: string, data: unknown): Promise<void> {
-  const { organization, document, documentId, thread, reactions = [] } = Leftover.parse(data);
+  const { organization, document, documentId, thread, reactions = [], editor } = Leftover.parse(data);
   const place: DocumentPlace = { tenant, organization, document };
   await removeReactions(table, place, documentId, reactions);
   if (thread) await removeHeadless(table, place, documentId, thread);
+  if (editor) await removeLeftEditor(table, place, editor);
 }
 
 async function removeHeadless(table: Table, place: DocumentPlace, documentId: string, thread: Leftover['thread'] & {}): Promise<void> {
@@ -87,9 +92,18 @@ async function removeHeadless(table: Table, place: DocumentPlace, documentId: st
     // One that somebody reacted to in between is read again, with the reaction.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
+  if (thread.assignedTo) await table.write([forgetAssignee(place, thread, thread.assignedTo)]);
   const name = { kind: 'thread', id: thread.annotationId, within: documentId } as const;
   const [named] = await findRecords(table, place, [name]);
   if (named?.createdAt === thread.createdAt) await table.write([unnameRecord(place, name, named._r)]);
+}
+
+/**
+ * The operation that forgets that a thread's assignee is involved in its first comment: only the head says so, and the comment may be gone without it
+ * where the document is removed at the same time.
+ */
+export function forgetAssignee(place: DocumentPlace, { annotationId, first }: Pick<Thread, 'annotationId' | 'first'>, { userId }: { readonly userId: string }): WriteOp {
+  return forget(place, { kind: 'comment', document: place.document, id: annotationId, commentId: first.commentId, at: first.createdAt, userId });
 }
 
 async function removeReactions(table: Table, place: DocumentPlace, documentId: string, references: readonly ReactionReference[]): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Capability } from '../../capability.ts';
+import { folderChain, hasEnded } from '../../domain/access.ts';
 import { type ShownComment, showComment } from '../../domain/content/comments.ts';
 import { fairShares } from '../../domain/content/fairShares.ts';
 import { type ShownNotification, showNotification } from '../../domain/content/notifications.ts';
@@ -9,6 +10,7 @@ import { DocumentReader } from '../documents.ts';
 import { type Place, placeOf } from '../folders.ts';
 import type { Organization } from '../organizations.ts';
 import { openTable, type Table } from '../table.ts';
+import { UserEntity } from '../users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { threadsVisible } from './notificationLists.ts';
 import { readNotifications } from './notifications.ts';
@@ -43,6 +45,8 @@ interface Found<V> {
   readonly key: string;
   /** The internal id of its document. */
   readonly document: string;
+  /** When it was made, epoch ms. */
+  readonly at: number;
   /** Undefined where there is nothing to show. */
   readonly shown: { readonly value: V; readonly documentId: string; readonly bytes: number } | undefined;
 }
@@ -77,11 +81,12 @@ export class UserDataReader {
   /**
    * A page of a user's data in an organization (spec 4.19), each kind by time: up to 100 of each, fewer where they are large. What exists
    * through the whole listing is given exactly once, whatever is written meanwhile. Left out is what lies in a thread or document that is
-   * gone, and what the user may not see and did not make.
+   * gone, what the user may not see and did not make, and what is from before the user was removed from it.
    */
   async page(tenant: string, organization: Organization, userId: string, cursor: UserDataCursor, now: number): Promise<UserDataPage> {
     const reading: Reading = { place: placeOf(tenant, organization), userId, names: { apiKey: tenant, organizationId: organization.organizationId }, now };
-    const [comment, reaction, recording, notification] = await Promise.all([
+    const [[user], comment, reaction, recording, notification] = await Promise.all([
+      this.#table.getMany(UserEntity, [{ tenant, userId }]),
       this.#read(reading, 'comment', cursor, (edges) => this.#comments(reading, edges)),
       this.#read(reading, 'reaction', cursor, async (edges) => shownOf(await readReactions(this.#table, reading.place, edges), (one) => showReaction(reading.names, one))),
       this.#read(reading, 'recording', cursor, async (edges) => shownOf(await readRecordings(this.#table, reading.place, edges), (one) => showRecording(reading.names, one))),
@@ -90,9 +95,13 @@ export class UserDataReader {
     const all: Readonly<Record<InvolvedKind, FoundPage<unknown>>> = { comment, reaction, recording, notification };
     const documentIds = involvedKinds.flatMap((kind) => all[kind].found.flatMap(({ shown }) => shown?.documentId ?? []));
     const documents = await liveDocuments(new DocumentReader(this.#table), reading.place, documentIds);
-    const isThere: IsThere = (document, documentId) => documents.get(documentId)?.internalId === document;
+    const isThere: IsThere = ({ document, at }, documentId) => {
+      const found = documents.get(documentId);
+      if (found?.internalId !== document) return false;
+      return !hasEnded(user?.departures, [document, ...(found.folder ? folderChain(found.folder) : []), reading.place.organization], at);
+    };
 
-    const needs = involvedKinds.map((kind) => all[kind].found.reduce((sum, { document, shown }) => sum + (shown && isThere(document, shown.documentId) ? shown.bytes : 0), 0));
+    const needs = involvedKinds.map((kind) => all[kind].found.reduce((sum, one) => sum + (one.shown && isThere(one, one.shown.documentId) ? one.shown.bytes : 0), 0));
     const shares = fairShares(needs, PAGE_BYTES);
     const share = (kind: InvolvedKind) => shares[involvedKinds.indexOf(kind)] ?? 0;
     const [comments, reactions] = [cut(comment, isThere, share('comment')), cut(reaction, isThere, share('reaction'))];
@@ -114,7 +123,7 @@ export class UserDataReader {
     const page = await this.#table.query(InvolvementEntity, { ...place, userId }, { prefix: ['DATA', kind], limit: PER_KIND, after });
     const edges = page.values.map((edge) => ({ ...edge, userId, kind }));
     const shown = await show(edges);
-    return { found: edges.map((edge, index) => ({ key: InvolvementEntity.key({ ...place, ...edge }).SK, document: edge.document, shown: shown[index] })), next: page.next };
+    return { found: edges.map((edge, index) => ({ key: InvolvementEntity.key({ ...place, ...edge }).SK, document: edge.document, at: edge.at, shown: shown[index] })), next: page.next };
   }
 
   async #comments({ place, userId, names, now }: Reading, edges: readonly Involvement[]) {
@@ -135,7 +144,8 @@ export class UserDataReader {
   }
 }
 
-type IsThere = (document: string, documentId: string) => boolean;
+/** Whether what an edge leads to is there for its user: its document is, and the user did not leave since. `documentId` is the customer's. */
+type IsThere = (found: Pick<Found<unknown>, 'document' | 'at'>, documentId: string) => boolean;
 
 /** Records as they are shown, undefined where there is none to show. */
 function shownOf<R extends { readonly documentId: string }, V>(records: readonly (R | undefined)[], show: (record: R) => V): Found<V>['shown'][] {
@@ -150,8 +160,9 @@ function shownOf<R extends { readonly documentId: string }, V>(records: readonly
 function cut<V>({ found, next }: FoundPage<V>, isThere: IsThere, share: number): { values: V[]; end: string | null } {
   const values: V[] = [];
   let [bytes, end] = [0, ''];
-  for (const { key, document, shown } of found) {
-    if (shown && isThere(document, shown.documentId)) {
+  for (const one of found) {
+    const { key, shown } = one;
+    if (shown && isThere(one, shown.documentId)) {
       bytes += shown.bytes;
       if (values.length > 0 && bytes > share) return { values, end };
       values.push(shown.value);

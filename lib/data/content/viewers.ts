@@ -1,11 +1,12 @@
 import { distinct } from '../../dict.ts';
-import { documentPermission, isLive, type ResourceType } from '../../domain/access.ts';
+import { documentPermission, type Grant, organizationPermission, type ResourceType } from '../../domain/access.ts';
 import { type Guarded, maySee, visibleToMembersOf } from '../../domain/content/visibility.ts';
 import { DocumentReader } from '../documents.ts';
+import type { Stored } from '../entity.ts';
 import type { Place } from '../folders.ts';
 import { OrganizationEntity } from '../organizations.ts';
-import type { Table } from '../table.ts';
-import { GrantEntity, UserEntity } from '../users.ts';
+import { type Table, wanted } from '../table.ts';
+import { GrantEntity, type User, UserEntity } from '../users.ts';
 import type { ContentPlace } from './places.ts';
 import { ThreadEntity } from './threads.ts';
 
@@ -18,14 +19,16 @@ export interface Membership {
 /** Whether each user is a member of the organization beside it; nobody is of one that does not exist. Two dependent BatchGets, none for none. */
 export async function memberships(table: Table, tenant: string, asked: readonly Membership[], now: number): Promise<boolean[]> {
   const organizations = await table.getMany(OrganizationEntity, asked.map(({ organizationId }) => ({ tenant, organizationId })));
-  const grants = await table.getMany(GrantEntity, asked.flatMap(({ userId }, index) => {
+  const [users, grants] = await usersAndGrants(table, tenant, asked.flatMap(({ userId }, index) => {
     const organization = organizations[index]?.internalId;
-    return organization === undefined ? [] : [{ tenant, organization, userId, resourceType: 'organization' as const, internalId: organization }];
+    return organization === undefined ? [] : [{ organization, userId, resourceType: 'organization' as const, internalId: organization }];
   }));
-  const found = grants.values();
+  const found = [grants.values(), users.values()] as const;
   return organizations.map((organization) => {
-    const grant = organization && found.next().value;
-    return grant !== undefined && isLive(grant, now / 1000);
+    if (!organization) return false;
+    const [grant, user] = [found[0].next().value, found[1].next().value];
+    const access = { known: true, organizationId: organization.internalId, grants: grant ? [grant] : [], departures: user?.departures, now: now / 1000 };
+    return organizationPermission(access).errorCode === undefined;
   });
 }
 
@@ -69,13 +72,29 @@ export async function usersWithAccess(
     { resourceType: 'document', internalId: document.internalId },
     ...folders.map(({ internalId }) => ({ resourceType: 'folder' as const, internalId })),
   ];
-  const [users, grants] = await Promise.all([
-    strangers ? [] : table.getMany(UserEntity, userIds.map((userId) => ({ tenant, userId }))),
-    table.getMany(GrantEntity, userIds.flatMap((userId) => resources.map((resource) => ({ tenant, organization: place.organization, userId, ...resource })))),
-  ]);
+  const [users, grants] = await usersAndGrants(table, tenant, userIds.flatMap((userId) => resources.map((resource) => ({ organization: place.organization, userId, ...resource }))));
   return new Set(userIds.filter((_userId, index) => {
-    const own = grants.slice(index * resources.length, (index + 1) * resources.length).filter((grant) => grant !== undefined);
-    const user = { known: strangers || users[index] !== undefined, organizationId: organization.internalId, grants: own, now: now / 1000 };
+    const first = index * resources.length;
+    const own = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
+    const known = users[first];
+    const user = { known: strangers || known !== undefined, organizationId: organization.internalId, grants: own, departures: known?.departures, now: now / 1000 };
     return documentPermission(user, placed).errorCode === undefined;
   }));
+}
+
+interface GrantKey {
+  readonly organization: string;
+  readonly userId: string;
+  readonly resourceType: ResourceType;
+  readonly internalId: string;
+}
+
+/** Grants, and beside each the user, who may have left since. One BatchGet per 100 keys, users once. */
+async function usersAndGrants(table: Table, tenant: string, keys: readonly GrantKey[]) {
+  if (keys.length === 0) return [[], []] as const;
+  const found = await table.getEach(
+    ...keys.map(({ userId }) => wanted(UserEntity, { tenant, userId })),
+    ...keys.map((key) => wanted(GrantEntity, { tenant, ...key })),
+  );
+  return [found.slice(0, keys.length) as (Stored<User> | undefined)[], found.slice(keys.length) as (Stored<Grant> | undefined)[]] as const;
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { findResources } from '../../../../lib/data/resources.ts';
-import { writeUsers } from '../../../../lib/data/users.ts';
+import { grantAccess } from '../../../../lib/data/users.ts';
 import { accessFields, accessRoles, defaultAccessRole } from '../../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -23,8 +23,8 @@ export const endpoint = defineEndpoint({
   }),
   output: z.object({}),
   message: 'Permissions added successfully.',
-  errors: ['NOT_FOUND'],
-  uses: { resources: findResources, users: writeUsers },
+  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
+  uses: { resources: findResources, users: grantAccess },
   impact: 'customers cannot give their users access',
   example: {
     data: {
@@ -37,8 +37,9 @@ export const endpoint = defineEndpoint({
   },
 }, async ({ input, caller, deps, now }) => {
   const { resources } = input.permissions;
-  const found = await deps.resources.require(caller.tenant, resources);
-  await deps.users.grant(caller.tenant, input.user.userId, resources.map(({ accessRole, expiresAt, context }, index) => ({
+  const { userId } = input.user;
+  const [found, [known]] = await Promise.all([deps.resources.require(caller.tenant, resources, { writable: true }), deps.users.known(caller.tenant, [userId])]);
+  await deps.users.grant(caller.tenant, userId, known, resources.map(({ accessRole, expiresAt, context }, index) => ({
     ...found[index]!,
     accessRole: accessRole ?? defaultAccessRole,
     expiresAt,

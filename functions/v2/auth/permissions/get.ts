@@ -73,7 +73,7 @@ export const endpoint = defineEndpoint({
     documents: documentIds.map((id, index) => ({ id, document: documents[index] })),
   };
   const data = dict(userIds.map((userId, index) => {
-    const user = { known: known[index] !== undefined, organizationId: organization.internalId, grants: grants[index] ?? [], now: now / 1000 };
+    const user = { known: known[index] !== undefined, organizationId: organization.internalId, grants: grants[index] ?? [], departures: known[index]?.departures, now: now / 1000 };
     return [userId, userPermissions(user, asked)] as const;
   }));
   const complete = [...folders, ...documents].every((found) => found !== undefined);

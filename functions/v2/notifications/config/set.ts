@@ -39,13 +39,13 @@ export const endpoint = defineEndpoint({
     data: { organizationId: 'acme', documentIds: ['nda'], userIds: ['ada'], config: { inbox: 'ALL', email: 'MINE' } },
     result: { data: { ada: { success: true, userId: 'ada', documentId: 'nda', message } } },
   },
-}, async ({ input, caller, deps }) => {
+}, async ({ input, caller, deps, now }) => {
   requireChange(input.config, notificationChannels, 'config must have at least one of inbox, email and slack', ['config']);
   const organization = await deps.organizations.require(caller.tenant, input.organizationId);
   requireWritable({ organization });
   const place = placeOf(caller.tenant, organization);
   const userIds = distinct(input.userIds);
-  const results = await deps.settings.set(place, userIds, await scopes(), input.config);
+  const results = await deps.settings.set(place, userIds, await scopes(), input.config, now);
   const documentId = input.documentIds?.[0] ?? null;
   return { data: byId(userIds, results.map(({ success, message: why }, index) => ({ success, userId: userIds[index] as string, documentId, message: why }))) };
 

@@ -20,10 +20,10 @@ export const page = definePage({
     const organization = await deps.users.organization(subscriber);
     return question(organization?.organizationName ?? subscriber.organizationId, token);
   },
-  async submit({ input: { token }, deps, log }) {
+  async submit({ input: { token }, deps, now, log }) {
     const subscriber = await deps.links.subscriberOf(token);
     if (!subscriber) return unknown;
-    await deps.users.unsubscribe(subscriber);
+    await deps.users.unsubscribe(subscriber, now);
     log.info('unsubscribed', { tenant: subscriber.tenant });
     return done;
   },

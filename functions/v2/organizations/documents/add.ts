@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { newDocumentAccess } from '../../../../lib/data/apiKeyConfig.ts';
+import { requireWritable } from '../../../../lib/data/content/places.ts';
 import { writeDocuments } from '../../../../lib/data/documents.ts';
 import { placeOf, writeFolders } from '../../../../lib/data/folders.ts';
 import { writeOrganizations } from '../../../../lib/data/organizations.ts';
@@ -23,7 +24,7 @@ export const endpoint = defineEndpoint({
   }),
   output: ItemResults,
   message: 'Document(s) added successfully.',
-  errors: ['NOT_FOUND'],
+  errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
   uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments, newDocumentAccess },
   impact: 'customers cannot add documents',
   example: {
@@ -35,6 +36,7 @@ export const endpoint = defineEndpoint({
     deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now),
     deps.newDocumentAccess(caller.tenant),
   ]);
+  requireWritable({ organization });
   const place = placeOf(caller.tenant, organization);
   const folder = input.folderId === undefined ? undefined : await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now);
   const documents = distinctBy(input.documents, ({ documentId }) => documentId).map(({ documentId, documentName, metadata }) => ({

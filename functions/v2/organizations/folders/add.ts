@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { requireWritable } from '../../../../lib/data/content/places.ts';
 import { placeOf, writeFolders } from '../../../../lib/data/folders.ts';
 import { writeOrganizations } from '../../../../lib/data/organizations.ts';
 import { distinctBy } from '../../../../lib/dict.ts';
@@ -20,7 +21,7 @@ export const endpoint = defineEndpoint({
   }),
   output: ItemResults,
   message: 'Folder created successfully.',
-  errors: [],
+  errors: ['FAILED_PRECONDITION'],
   uses: { organizations: writeOrganizations, folders: writeFolders },
   impact: 'customers cannot create folders',
   example: {
@@ -38,6 +39,7 @@ export const endpoint = defineEndpoint({
   },
 }, async ({ input, caller, deps, now }) => {
   const organization = await deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now);
+  requireWritable({ organization });
   const folders = distinctBy(input.folders, ({ folderId }) => folderId);
   const results = await deps.folders.add(placeOf(caller.tenant, organization), folders, now);
   return { data: byId(folders.map(({ folderId }) => folderId), results) };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { writeDocuments } from '../../../../../lib/data/documents.ts';
+import { requireWritable } from '../../../../../lib/data/content/places.ts';
+import { changeDocuments } from '../../../../../lib/data/documentChanges.ts';
 import { placeOf } from '../../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../../lib/dict.ts';
@@ -19,8 +20,8 @@ export const endpoint = defineEndpoint({
     data: z.record(z.string(), z.object({ success: z.boolean(), accessType: z.enum(accessTypes).nullable(), message: z.string() })),
   }),
   message: 'Document access updated successfully.',
-  errors: [],
-  uses: { organizations: findOrganization, documents: writeDocuments },
+  errors: ['FAILED_PRECONDITION'],
+  uses: { organizations: findOrganization, documents: changeDocuments },
   impact: 'customers cannot change who documents are open to',
   example: {
     data: { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' },
@@ -28,6 +29,7 @@ export const endpoint = defineEndpoint({
   },
 }, async ({ input, caller, deps, now }) => {
   const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+  requireWritable({ organization });
   const documentIds = distinct(input.documentIds);
   const results = await deps.documents.updateAccess(placeOf(caller.tenant, organization), documentIds, input.accessType, now);
   return { data: byId(documentIds, results) };

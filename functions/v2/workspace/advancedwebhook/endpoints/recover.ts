@@ -25,7 +25,7 @@ export const endpoint = defineEndpoint({
 }, async ({ input: { endpointId, since }, caller, deps, now, log }) => {
   recoverableSince(since, now);
   await deps.requireOperable(caller, endpointId);
-  const messages = await beginRecovery(deps.recoveries, { tenant: caller.tenant, endpointId, since }, now, log);
+  const messages = await beginRecovery(deps.recoveries, { tenant: caller.tenant, endpointId, since: Math.min(since, now) }, now, log);
   log.info('messages recovered', { endpointId, messages });
   return { data: { messages } };
 });

@@ -1,0 +1,30 @@
+import * as z from 'zod';
+import { writeOrganizations } from '../../../../../lib/data/organizations.ts';
+import { distinct } from '../../../../../lib/dict.ts';
+import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { byId, ItemResults } from '../../../../../lib/results.ts';
+import { Id, limits, list } from '../../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/organizations/access/disablestate/update',
+  summary: 'Disable organizations, so that nothing is written beneath, or enable them',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ organizationIds: list(Id, limits.list), disabled: z.boolean() }),
+  output: ItemResults,
+  message: 'Organization(s) disable state updated successfully.',
+  errors: [],
+  uses: { organizations: writeOrganizations },
+  impact: 'customers can neither close organizations for writing nor open them again',
+  example: {
+    data: { organizationIds: ['acme'], disabled: true },
+    result: { data: { acme: { success: true, id: 'org_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Updated Successfully' } } },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const organizationIds = distinct(input.organizationIds);
+  const results = await deps.organizations.disable(caller.tenant, organizationIds, input.disabled, now);
+  return { data: byId(organizationIds, results) };
+});
+
+export const handler = toLambda(endpoint);

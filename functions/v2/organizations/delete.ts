@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import { removeOrganizations } from '../../../lib/data/organizationRemoval.ts';
+import { removalMessage } from '../../../lib/data/removal/begin.ts';
+import { sendHints } from '../../../lib/deliveries/hints.ts';
+import { distinct } from '../../../lib/dict.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { sendTo } from '../../../lib/queues.ts';
+import { byId, ItemResults } from '../../../lib/results.ts';
+import { Id, limits, list } from '../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/organizations/delete',
+  summary: 'Delete organizations with everything beneath',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ organizationIds: list(Id, limits.list) }),
+  output: ItemResults,
+  message: 'Organization(s) deleted successfully.',
+  errors: [],
+  uses: { organizations: removeOrganizations, queue: sendTo.jobs },
+  impact: 'customers cannot delete organizations',
+  example: {
+    data: { organizationIds: ['acme'] },
+    result: { data: { acme: { success: true, id: 'org_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Deleted Successfully' } } },
+  },
+}, async ({ input, caller, deps, now, log }) => {
+  const organizationIds = distinct(input.organizationIds);
+  const { results, jobs } = await deps.organizations.remove(caller.tenant, organizationIds, now);
+  await sendHints(deps.queue, jobs.map(removalMessage), log);
+  return { data: byId(organizationIds, results) };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { changeDocuments } from '../../../../lib/data/documentChanges.ts';
+import { placeOf } from '../../../../lib/data/folders.ts';
+import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { removalMessage } from '../../../../lib/data/removal/begin.ts';
+import { sendHints } from '../../../../lib/deliveries/hints.ts';
+import { distinct } from '../../../../lib/dict.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { sendTo } from '../../../../lib/queues.ts';
+import { byId, ItemResults } from '../../../../lib/results.ts';
+import { Id, limits, list } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/organizations/documents/delete',
+  summary: 'Delete documents with everything in them',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ organizationId: Id, documentIds: list(Id, limits.list) }),
+  output: ItemResults,
+  message: 'Document(s) deleted successfully.',
+  errors: [],
+  uses: { organizations: findOrganization, documents: changeDocuments, queue: sendTo.jobs },
+  impact: 'customers cannot delete documents',
+  example: {
+    data: { organizationId: 'acme', documentIds: ['nda'] },
+    result: { data: { nda: { success: true, id: 'doc_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Deleted Successfully' } } },
+  },
+}, async ({ input, caller, deps, now, log }) => {
+  const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
+  const documentIds = distinct(input.documentIds);
+  const { results, jobs } = await deps.documents.remove(place, documentIds, now);
+  await sendHints(deps.queue, jobs.map(removalMessage), log);
+  return { data: byId(documentIds, results) };
+});
+
+export const handler = toLambda(endpoint);

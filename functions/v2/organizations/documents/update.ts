@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import { requireWritable } from '../../../../lib/data/content/places.ts';
+import { changeDocuments } from '../../../../lib/data/documentChanges.ts';
+import { placeOf } from '../../../../lib/data/folders.ts';
+import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { distinctBy } from '../../../../lib/dict.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { byId, ItemResults } from '../../../../lib/results.ts';
+import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/organizations/documents/update',
+  summary: 'Change the names and metadata of documents: the fields that are sent, and no others',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    documents: list(z.object({ documentId: Id, documentName: optional(Name), metadata: optional(OpenObject) }), limits.list),
+  }),
+  output: ItemResults,
+  message: 'Document(s) updated successfully.',
+  errors: ['FAILED_PRECONDITION'],
+  uses: { organizations: findOrganization, documents: changeDocuments },
+  impact: 'customers cannot change their documents',
+  example: {
+    data: { organizationId: 'acme', documents: [{ documentId: 'nda', documentName: 'NDA, signed', metadata: { version: 4 } }] },
+    result: { data: { nda: { success: true, id: 'doc_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Updated Successfully' } } },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+  requireWritable({ organization });
+  const documents = distinctBy(input.documents, ({ documentId }) => documentId);
+  const results = await deps.documents.update(placeOf(caller.tenant, organization), documents, now);
+  return { data: byId(documents.map(({ documentId }) => documentId), results) };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import { requireWritable } from '../../../../../lib/data/content/places.ts';
+import { changeFolders } from '../../../../../lib/data/folderChanger.ts';
+import { findOrganization } from '../../../../../lib/data/organizations.ts';
+import { sendHints } from '../../../../../lib/deliveries/hints.ts';
+import { distinct } from '../../../../../lib/dict.ts';
+import { accessTypes } from '../../../../../lib/domain/access.ts';
+import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { sendTo } from '../../../../../lib/queues.ts';
+import { byId } from '../../../../../lib/results.ts';
+import { Id, limits, list, optional } from '../../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/organizations/folders/access/update',
+  summary: 'Set the access type of folders, or make them inherit their parent\'s',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    folderIds: list(Id, limits.list),
+    accessType: optional(z.enum(accessTypes)),
+    inheritFromParent: optional(z.boolean()),
+  }).check(z.refine(({ accessType, inheritFromParent }) => accessType !== undefined || inheritFromParent === true, { path: ['accessType'], error: 'is required unless inheritFromParent is true' })),
+  output: z.object({
+    data: z.record(z.string(), z.object({ success: z.boolean(), accessType: z.enum(accessTypes).nullable(), inheritFromParent: z.boolean().optional(), message: z.string() })),
+  }),
+  message: 'Folder access updated successfully.',
+  errors: ['FAILED_PRECONDITION', 'ABORTED'],
+  uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
+  impact: 'customers cannot change who folders are open to',
+  example: {
+    data: { organizationId: 'acme', folderIds: ['contracts'], accessType: 'restricted' },
+    result: { data: { contracts: { success: true, accessType: 'restricted', message: 'Folder access updated.' } } },
+  },
+}, async ({ input, caller, deps, now, log }) => {
+  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+  requireWritable({ organization });
+  const folderIds = distinct(input.folderIds);
+  const accessType = input.inheritFromParent ? undefined : input.accessType;
+  const { results, jobId } = await deps.folders.updateAccess(caller.tenant, organization, folderIds, accessType, now);
+  if (jobId !== undefined) await sendHints(deps.queue, [{ body: { tenant: caller.tenant, jobId } }], log);
+  return { data: byId(folderIds, results) };
+});
+
+export const handler = toLambda(endpoint);

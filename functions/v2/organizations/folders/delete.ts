@@ -1,0 +1,32 @@
+import * as z from 'zod';
+import { changeFolders } from '../../../../lib/data/folderChanger.ts';
+import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { sendHints } from '../../../../lib/deliveries/hints.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { sendTo } from '../../../../lib/queues.ts';
+import { Id } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/organizations/folders/delete',
+  summary: 'Delete a folder with everything in it',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ organizationId: Id, folderId: Id }),
+  output: z.object({ data: z.null() }),
+  message: 'Folder deletion initiated successfully.',
+  errors: ['NOT_FOUND', 'ABORTED'],
+  uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
+  impact: 'customers cannot delete folders',
+  example: {
+    data: { organizationId: 'acme', folderId: 'drafts' },
+    result: { data: null },
+  },
+}, async ({ input, caller, deps, now, log }) => {
+  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+  const { jobId } = await deps.folders.remove(caller.tenant, organization, input.folderId, now);
+  if (jobId !== undefined) await sendHints(deps.queue, [{ body: { tenant: caller.tenant, jobId } }], log);
+  return { data: null };
+});
+
+export const handler = toLambda(endpoint);

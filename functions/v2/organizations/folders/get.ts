@@ -1,0 +1,72 @@
+import * as z from 'zod';
+import { type FolderTree, readFolderTrees } from '../../../../lib/data/folderTree.ts';
+import { placeOf } from '../../../../lib/data/folders.ts';
+import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { accessTypes } from '../../../../lib/domain/access.ts';
+import { deepestFolder, rootFolderId } from '../../../../lib/domain/folders.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { paging } from '../../../../lib/http/paging.ts';
+import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/schema.ts';
+
+const path = '/v2/organizations/folders/get';
+
+const ShownFolder = z.object({
+  folderId: z.string(),
+  folderName: z.string().optional(),
+  organizationId: z.string(),
+  parentFolderId: z.string(),
+  apiKey: z.string(),
+  createdAt: z.number(),
+  lastUpdated: z.number(),
+  ancestors: z.array(z.string()),
+  accessType: z.enum(accessTypes),
+  inheritAccessFromParent: z.boolean(),
+  // Folders like this one, level by level; a schema that contains itself has no place in the OpenAPI document.
+  subFolders: z.array(z.looseObject({ folderId: z.string() })),
+});
+
+export const endpoint = defineEndpoint({
+  path,
+  summary: 'Get the folders of an organization, or one of them, with those beneath',
+  auth: 'apiKey',
+  kind: 'read',
+  input: z.object({
+    organizationId: Id,
+    folderId: optional(Id),
+    maxDepth: optional(z.int().min(1).max(deepestFolder)),
+    pageSize: optional(PageSize),
+    pageToken: optional(PageToken),
+  }),
+  output: z.object({ data: z.array(ShownFolder), nextPageToken: z.string().nullable() }),
+  message: 'Folders retrieved successfully.',
+  errors: ['NOT_FOUND'],
+  uses: { organizations: findOrganization, folders: readFolderTrees },
+  narrowBy: 'pageSize',
+  impact: 'customers cannot read their folders',
+  example: {
+    data: { organizationId: 'acme' },
+    result: {
+      data: [{
+        folderId: 'contracts', folderName: 'Contracts', organizationId: 'acme', parentFolderId: 'root', apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', createdAt: 1795300000000,
+        lastUpdated: 1795300000000, ancestors: ['root'], accessType: 'restricted', inheritAccessFromParent: false, subFolders: [],
+      }],
+      nextPageToken: null,
+    },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const { organizationId, folderId, maxDepth = 1, pageSize = limits.pageSize } = input;
+  const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
+  const folder = folderId === undefined || folderId === rootFolderId ? undefined : await deps.folders.require(place, folderId);
+  const pages = paging(caller, [path, place.organization, folder?.internalId ?? rootFolderId, String(maxDepth)], input, now);
+  const { trees, next } = await deps.folders.beneath(place, folder, { maxDepth, limit: pageSize, after: pages.after });
+  // A folder that was asked for is shown with a page of those directly in it.
+  return { data: (folder ? [{ folder, subFolders: trees }] : trees).map(shown), nextPageToken: pages.next(next) };
+
+  function shown({ folder: { internalId: _, accessFrom: __, _r, ancestors, ...fields }, subFolders }: FolderTree): z.output<typeof ShownFolder> {
+    const above = [rootFolderId, ...ancestors.map((ancestor) => ancestor.folderId)];
+    return { ...fields, organizationId, apiKey: caller.tenant, parentFolderId: above.at(-1) as string, ancestors: above, subFolders: subFolders.map(shown) };
+  }
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,45 @@
+import * as z from 'zod';
+import { requireWritable } from '../../../../lib/data/content/places.ts';
+import { changeFolders } from '../../../../lib/data/folderChanger.ts';
+import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { sendHints } from '../../../../lib/deliveries/hints.ts';
+import { distinctBy } from '../../../../lib/dict.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { sendTo } from '../../../../lib/queues.ts';
+import { byId, ItemResults } from '../../../../lib/results.ts';
+import { Id, limits, list, Name, optional } from '../../../../lib/schema.ts';
+
+/** Folders that one call moves: they are moved one after the other. */
+const MOST_MOVED = 30;
+
+export const endpoint = defineEndpoint({
+  path: '/v2/organizations/folders/update',
+  summary: 'Rename folders, and move them with everything beneath',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    // `null` is the top here, and not the same as left out.
+    folders: list(z.object({ folderId: Id, folderName: optional(Name), parentFolderId: Id.nullable().optional() }), limits.list)
+      .check(z.refine((folders) => folders.filter(({ parentFolderId }) => parentFolderId !== undefined).length <= MOST_MOVED, { error: `must have at most ${MOST_MOVED} items with a parentFolderId` })),
+  }),
+  output: ItemResults,
+  message: 'Folder updated successfully.',
+  errors: ['FAILED_PRECONDITION', 'ABORTED'],
+  uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
+  impact: 'customers cannot rename or move folders',
+  example: {
+    data: { organizationId: 'acme', folders: [{ folderId: 'drafts', folderName: 'Old drafts', parentFolderId: 'root' }] },
+    result: { data: { drafts: { success: true, id: 'drafts', message: 'Folder Updated.' } } },
+  },
+}, async ({ input, caller, deps, now, log }) => {
+  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+  requireWritable({ organization });
+  const folders = distinctBy(input.folders, ({ folderId }) => folderId);
+  const { results, jobId } = await deps.folders.update(caller.tenant, organization, folders, now);
+  if (jobId !== undefined) await sendHints(deps.queue, [{ body: { tenant: caller.tenant, jobId } }], log);
+  return { data: byId(folders.map(({ folderId }) => folderId), results) };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { requireWritable } from '../../../../lib/data/content/places.ts';
+import { placeOf } from '../../../../lib/data/folders.ts';
+import { writeOrganizations } from '../../../../lib/data/organizations.ts';
+import { writeGroups } from '../../../../lib/data/userGroups.ts';
+import { distinctBy } from '../../../../lib/dict.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { byId, ItemResults } from '../../../../lib/results.ts';
+import { Id, limits, list, Name, optional } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/organizations/usergroups/add',
+  summary: 'Add user groups to an organization',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    createOrganization: optional(z.boolean()),
+    organizationUserGroups: list(z.object({ groupId: Id, groupName: optional(Name) }), limits.list),
+  }),
+  output: ItemResults,
+  message: 'Organization user group(s) added successfully.',
+  errors: ['FAILED_PRECONDITION'],
+  uses: { organizations: writeOrganizations, groups: writeGroups },
+  impact: 'customers cannot add user groups',
+  example: {
+    data: { organizationId: 'acme', organizationUserGroups: [{ groupId: 'lawyers', groupName: 'Lawyers' }] },
+    result: { data: { lawyers: { success: true, id: 'grp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Organization user group added.' } } },
+  },
+}, async ({ input, caller, deps, now }) => {
+  const organization = await deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now);
+  requireWritable({ organization });
+  const groups = distinctBy(input.organizationUserGroups, ({ groupId }) => groupId);
+  const results = await deps.groups.add(placeOf(caller.tenant, organization), groups, now);
+  return { data: byId(groups.map(({ groupId }) => groupId), results) };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,41 @@
+import * as z from 'zod';
+import { beginErasures } from '../../../../lib/data/erasures.ts';
+import { readOrganizations } from '../../../../lib/data/organizations.ts';
+import { distinct } from '../../../../lib/dict.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { invalid } from '../../../../lib/errors.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { sendTo } from '../../../../lib/queues.ts';
+import { Id, limits, list, optional } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/users/data/delete',
+  summary: 'Delete everything of users, in some organizations or everywhere (GDPR)',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ userIds: list(Id, limits.permissionIds), organizationIds: optional(list(Id, limits.readIds)) }),
+  output: z.object({ data: z.object({ jobId: z.string(), tasksCount: z.int() }) }),
+  message: 'User data deletion initiated successfully.',
+  errors: [],
+  uses: { organizations: readOrganizations, erasures: beginErasures, jobs: sendTo.jobs },
+  impact: 'customers cannot have the data of their users deleted, which the law asks for',
+  example: {
+    data: { userIds: ['ada'], organizationIds: ['acme'] },
+    result: { data: { jobId: 'job_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', tasksCount: 1 } },
+  },
+}, async ({ input: { userIds, organizationIds }, caller, deps, now, repeatableId, log }) => {
+  const { tenant } = caller;
+  const named = organizationIds && distinct(organizationIds);
+  const organizations = named && await deps.organizations.named(tenant, named);
+  if (named && organizations && organizations.length < named.length) {
+    const index = named.findIndex((id) => !organizations.some(({ organizationId }) => organizationId === id));
+    throw invalid({ path: ['organizationIds', organizationIds.indexOf(named[index] as string)], code: 'does_not_exist', message: 'organizationIds: an organization does not exist' });
+  }
+  const begun = await deps.erasures.begin(tenant, repeatableId('job', 0), distinct(userIds), organizations, now);
+  log.info('erasure begun', begun);
+  // It is hidden already; without the message the sweeper finds the job.
+  await deps.jobs.send([{ body: { tenant, jobId: begun.jobId } }]).catch((error: unknown) => log.warn('an erasure waits for the sweeper', { error }));
+  return { data: begun };
+});
+
+export const handler = toLambda(endpoint);

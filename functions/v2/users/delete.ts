@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { readDocuments } from '../../../lib/data/documents.ts';
+import { placeOf, readFolders } from '../../../lib/data/folders.ts';
+import { findOrganization } from '../../../lib/data/organizations.ts';
+import { removeUsers } from '../../../lib/data/userDepartures.ts';
+import { documentResource, folderResource, type Resource } from '../../../lib/data/users.ts';
+import { distinct } from '../../../lib/dict.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { sendTo } from '../../../lib/queues.ts';
+import { byId, ItemOutcome } from '../../../lib/results.ts';
+import { documentOrFolder, Id, limits, list, optional } from '../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/users/delete',
+  summary: 'Remove users from an organization, or from one of its documents or folders, with what they were given and made there',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({
+    organizationId: Id,
+    documentId: optional(Id),
+    folderId: optional(Id),
+    userIds: list(Id, limits.list),
+  }).check(documentOrFolder),
+  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+  message: 'User(s) deleted successfully.',
+  errors: ['NOT_FOUND'],
+  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: removeUsers, jobs: sendTo.jobs },
+  impact: 'customers cannot take users out of their organizations, documents and folders',
+  example: {
+    data: { organizationId: 'acme', userIds: ['ada', 'nobody'] },
+    result: { data: { ada: { success: true, message: 'User removed.' }, nobody: { success: false, message: 'User does not exist.' } } },
+  },
+}, async ({ input, caller, deps, now, log }) => {
+  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
+  const place = placeOf(caller.tenant, organization);
+  const userIds = distinct(input.userIds);
+  const { results, jobs } = await deps.users.remove(place, await left(), userIds, now);
+  // What is removed is out of reach already; without the message the sweeper finds the rest.
+  await deps.jobs.send(jobs.map((body) => ({ body }))).catch((error: unknown) => log.warn('the removal of users waits for the sweeper', { error }));
+  return { data: byId(userIds, results) };
+
+  async function left(): Promise<Resource> {
+    if (input.documentId !== undefined) return documentResource(await deps.documents.require(place, input.documentId));
+    if (input.folderId !== undefined) return folderResource(await deps.folders.require(place, input.folderId));
+    return { resourceType: 'organization', internalId: organization.internalId };
+  }
+});
+
+export const handler = toLambda(endpoint);

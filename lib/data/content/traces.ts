@@ -1,0 +1,201 @@
+import * as z from 'zod';
+import {
+  commentGoes, eraseFromActivity, eraseFromComment, eraseFromNotification, eraseFromRecording, eraseFromThread, type Leaving, quotedComment, recordingGoes, threadGoes, withoutReactors,
+} from '../../domain/content/erase.ts';
+import type { Notification } from '../../domain/content/notifications.ts';
+import { instantKey } from '../../domain/content/times.ts';
+import { inParallel } from '../../inParallel.ts';
+import { DocumentEntity } from '../documents.ts';
+import type { Entity, Stored } from '../entity.ts';
+import type { Place } from '../folders.ts';
+import { keyPrefix } from '../keys.ts';
+import { settle } from '../settle.ts';
+import { type Page, remove, replace, type Table, upsert, type WriteOp } from '../table.ts';
+import { ActivityEntity } from './activities.ts';
+import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
+import type { DocumentPlace } from './places.ts';
+import { ReactionEntity } from './reactions.ts';
+import { findRecords, nameRecord, unnameRecord } from './recordIds.ts';
+import { RecordingEntity, recordingRemovalOps } from './recordings.ts';
+import { CommentEntity, type StoredThread, ThreadEntity, ThreadReader } from './threads.ts';
+import { changeComment, changeReaction, removeThread, type Removing } from './userRemoval.ts';
+
+/** Where a walk over an organization stopped. */
+export const TracePosition = z.object({
+  /** The last document that was begun, under the customer's id. */
+  listed: z.string().optional(),
+  /** Those begun and not ended, by internal id: in which part of each, and after which sort key. */
+  open: z.array(z.object({ document: z.string(), part: z.number(), after: z.string().optional() })),
+});
+export type TracePosition = z.output<typeof TracePosition>;
+type OpenDocument = TracePosition['open'][number];
+
+/** How many documents are looked through at a time. */
+const DOCUMENTS_AT_A_TIME = 8;
+/** How many records one query looks at, and in how many at a time something changes. */
+const LOOKED_AT = 1_000;
+const PARALLEL = 4;
+/** How many comments of one thread are read at a time. */
+const COMMENTS_AT_A_TIME = 200;
+
+/** A walk that erases: whom, in which organization. */
+interface Erasing {
+  readonly table: Table;
+  readonly place: Place;
+  readonly leaving: Leaving;
+  readonly clock: () => number;
+}
+
+/** Goes on in a part of a document, after a sort key; gives the next one, undefined at the end. */
+type Part = (erasing: Erasing, place: DocumentPlace, after: string | undefined) => Promise<string | undefined>;
+
+/** What is looked through: notifications are before what they quote, so that it is known whose words those are. */
+export type Traces = 'notifications' | 'everything';
+
+/**
+ * Erases what names users in the content of an organization and is not found by their edges: activities of theirs, subscriptions, readers,
+ * what they wrote and had left behind when they were removed, and name, address and picture wherever others' records hold them
+ * (`lib/domain/content/erase.ts` has the rules). Reads all of the organization's content once, several documents at a time; writes only what
+ * changes, at the revision that was read. Stops at `deadline` (epoch ms) with where to go on. Activities go also while they are immutable: that
+ * binds the customer's users, not the law. ABORTED when others keep changing the same thing.
+ */
+export async function eraseTraces(
+  table: Table, place: Place, leaving: Leaving, { what, from }: { what: Traces; from?: TracePosition | undefined }, clock: () => number, deadline: number,
+): Promise<TracePosition | 'done'> {
+  const erasing: Erasing = { table, place, leaving, clock };
+  const parts = what === 'notifications' ? [notifications] : everyPart;
+  let [listed, open] = [from?.listed, [...from?.open ?? []]];
+  for (;;) {
+    if (open.length === 0) {
+      const after = listed === undefined ? undefined : DocumentEntity.key({ ...place, documentId: listed }).SK;
+      const page = await table.query(DocumentEntity, place, { limit: DOCUMENTS_AT_A_TIME, after });
+      if (page.values.length === 0) return 'done';
+      listed = page.values.at(-1)?.documentId;
+      open = page.values.map(({ internalId }) => ({ document: internalId, part: 0 }));
+    }
+    const rest: OpenDocument[] = [];
+    await inParallel(open, DOCUMENTS_AT_A_TIME, async (one) => {
+      let at: OpenDocument | undefined = one;
+      while (at && clock() <= deadline) at = await goOn(erasing, parts, at);
+      if (at) rest.push(at);
+    });
+    open = rest;
+    if (clock() > deadline) return { listed, open };
+  }
+}
+
+async function goOn(erasing: Erasing, parts: readonly Part[], { document, part, after }: OpenDocument): Promise<OpenDocument | undefined> {
+  const next = await parts[part]?.(erasing, { ...erasing.place, document }, after);
+  if (next !== undefined) return { document, part, after: next };
+  return part + 1 < parts.length ? { document, part: part + 1 } : undefined;
+}
+
+/** A page of a document's records up to a time. */
+function recordsUpTo<T, K>(table: Table, entity: Entity<T, DocumentPlace, K>, place: DocumentPlace, until: number, after: string | undefined): Promise<Page<T>> {
+  // Behind all that begin with the time: the separator, plus one.
+  return table.query(entity, place, { between: [instantKey(0), `${keyPrefix([instantKey(until)]).slice(0, -1)}$`], limit: LOOKED_AT, after });
+}
+
+/** Writes what the record, read anew, needs: until nobody else wrote in between. */
+async function each<T>(table: Table, records: readonly T[], opsOf: (record: T) => Promise<readonly WriteOp[]>): Promise<void> {
+  await inParallel(records, PARALLEL, (record) => settle(async () => ((await table.write(await opsOf(record))) === 'done' ? 'done' : 'conflict')).then(() => undefined));
+}
+
+const notifications: Part = async ({ table, leaving }, place, after) => {
+  const page = await recordsUpTo(table, NotificationEntity, place, leaving.until, after);
+  const quoting = page.values.flatMap((notification) => {
+    const quoted = quotedComment(notification);
+    return quoted ? [{ notification, quoted }] : [];
+  });
+  const comments = await table.getMany(CommentEntity, quoting.map(({ quoted }) => ({ ...place, ...quoted })));
+  const quotes = new Set(quoting.flatMap(({ notification }, index) => (comments[index] && commentGoes(comments[index], leaving) ? [notification.id] : [])));
+  const leftOf = (notification: Stored<Notification>) => eraseFromNotification(notification, leaving, quotes.has(notification.id));
+  await each(table, page.values.filter((notification) => leftOf(notification) !== notification), async ({ id, createdAt }) => {
+    const notification = await table.get(NotificationEntity, { ...place, id, createdAt });
+    const left = notification && leftOf(notification);
+    if (!notification || left === notification) return [];
+    return left ? [replace(NotificationEntity, { ...place, ...left }, notification._r)] : notificationRemovalOps(place, notification);
+  });
+  return page.next;
+};
+
+const activities: Part = async ({ table, leaving }, place, after) => {
+  const page = await recordsUpTo(table, ActivityEntity, place, leaving.until, after);
+  await each(table, page.values.filter((activity) => eraseFromActivity(activity, leaving) !== activity), async ({ id, createdAt }) => {
+    // Whoever changes an activity writes its id too: read before it, that shows whether anybody did.
+    const [position] = await findRecords(table, place, [{ kind: 'activity', id, within: '' }]);
+    const activity = await table.get(ActivityEntity, { ...place, id, createdAt });
+    const left = activity && eraseFromActivity(activity, leaving);
+    if (!activity || left === activity) return [];
+    const named = position?.createdAt === createdAt ? position : undefined;
+    const name = { kind: 'activity', id, within: '', documentId: activity.documentId } as const;
+    return [
+      left ? upsert(ActivityEntity, { ...place, ...left }) : remove(ActivityEntity, { ...place, id, createdAt }),
+      ...(named ? [left ? nameRecord(place, name, createdAt, named) : unnameRecord(place, name, named._r)] : []),
+    ];
+  });
+  return page.next;
+};
+
+const recordings: Part = async ({ table, leaving }, place, after) => {
+  const page = await recordsUpTo(table, RecordingEntity, place, leaving.until, after);
+  await each(table, page.values.filter((recording) => recordingGoes(recording, leaving) || eraseFromRecording(recording, leaving) !== recording), async ({ annotationId, createdAt }) => {
+    const recording = await table.get(RecordingEntity, { ...place, annotationId, createdAt });
+    if (!recording) return [];
+    if (recordingGoes(recording, leaving)) return recordingRemovalOps(place, [recording]);
+    const left = eraseFromRecording(recording, leaving);
+    return left === recording ? [] : [replace(RecordingEntity, { ...place, ...left }, recording._r)];
+  });
+  return page.next;
+};
+
+const reactions: Part = async (erasing, place, after) => {
+  const { table, leaving } = erasing;
+  const page = await recordsUpTo(table, ReactionEntity, place, leaving.until, after);
+  // Those on one comment one after the other: each changes it.
+  for (const reaction of page.values) if (withoutReactors(reaction, leaving) !== reaction) await settle(() => changeReaction(removing(erasing, place), reaction));
+  return page.next;
+};
+
+const threads: Part = async (erasing, place, after) => {
+  const reader = new ThreadReader(erasing.table);
+  const { records, next } = await reader.stretch(place, { descending: false, filters: {}, limit: LOOKED_AT, after });
+  await inParallel(records, PARALLEL, async ({ value }) => eraseFromWhole(removing(erasing, place), reader, value));
+  return next;
+};
+
+/** Erases users from a thread and all of its comments. */
+async function eraseFromWhole(at: Removing, reader: ThreadReader, { thread, comments, more }: StoredThread): Promise<void> {
+  const { table, place, leaving } = at;
+  if (threadGoes(thread, leaving)) {
+    await settle(async () => {
+      const current = await table.get(ThreadEntity, { ...place, ...thread });
+      return current && threadGoes(current, leaving) ? removeThread(at, current) : 'done';
+    });
+    return;
+  }
+  let [some, rest]: [StoredThread['comments'], boolean] = [comments, more];
+  while (some.length > 0) {
+    for (const comment of some) {
+      if (commentGoes(comment, leaving) || eraseFromComment(comment, leaving) !== comment) await settle(() => changeComment(at, thread, comment.commentId));
+    }
+    const last = some.at(-1);
+    if (!rest || !last) break;
+    const page = await reader.comments(place, thread, { limit: COMMENTS_AT_A_TIME, after: CommentEntity.key({ ...place, ...last }).SK });
+    [some, rest] = [page.values, page.next !== undefined];
+  }
+  if (eraseFromThread(thread, leaving) === thread) return;
+  await settle(async () => {
+    const current = await table.get(ThreadEntity, { ...place, ...thread });
+    if (!current) return 'done';
+    const left = eraseFromThread(current, leaving);
+    if (left === current) return 'done';
+    return (await table.write([replace(ThreadEntity, { ...place, ...left }, current._r)])) === 'done' ? 'done' : 'conflict';
+  });
+}
+
+function removing({ table, leaving, clock }: Erasing, place: DocumentPlace): Removing {
+  return { table, place, leaving, mode: 'erase', now: clock() };
+}
+
+const everyPart: readonly Part[] = [notifications, activities, recordings, reactions, threads];

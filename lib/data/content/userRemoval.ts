@@ -1,0 +1,196 @@
+import type { Comment } from '../../domain/content/comments.ts';
+import {
+  commentGoes, eraseFromComment, eraseFromNotification, eraseFromThread, leaveComment, leaveNotification, leaveThread, type Leaving, recordingGoes, threadGoes, withoutReactors,
+} from '../../domain/content/erase.ts';
+import type { Reaction } from '../../domain/content/reactions.ts';
+import { type Thread, withoutComments } from '../../domain/content/threads.ts';
+import { instantKey } from '../../domain/content/times.ts';
+import { inParallel } from '../../inParallel.ts';
+import type { Stored } from '../entity.ts';
+import type { Place } from '../folders.ts';
+import { keyPrefix } from '../keys.ts';
+import { settle } from '../settle.ts';
+import { replace, type Table, wanted, type WriteOp } from '../table.ts';
+import { forget, type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
+import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
+import type { DocumentPlace } from './places.ts';
+import { ReactionEntity, reactionRemovalOps, readReactionsOn } from './reactions.ts';
+import { RecordingEntity, recordingRemovalOps } from './recordings.ts';
+import { beginRemoval, commentRemovalOps, endRemoval, removeThreads } from './removal.ts';
+import { edgeOps } from './threadEdges.ts';
+import { CommentEntity, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
+
+/** How a user goes: `leave` is spec 4.18, where what the user said in others' threads stays; `erase` is GDPR deletion, where it goes. */
+export type RemovalMode = 'leave' | 'erase';
+
+/** What of a user's data is to go. */
+export interface UserContentRemoval {
+  /** Epoch ms: what was made later stays. */
+  readonly until: number;
+  readonly mode: RemovalMode;
+  /** Only what lies in these documents, by their internal ids; everywhere in the organization when left out. */
+  readonly documents?: ReadonlySet<string> | undefined;
+  /** Where an earlier call stopped. */
+  readonly after?: string | undefined;
+}
+
+/** How many edges are listed at a time, and in how many records at a time something changes. */
+const EDGES_AT_A_TIME = 100;
+const PARALLEL = 4;
+/** What DynamoDB takes in one transaction. */
+const MOST_OPERATIONS = 100;
+
+/** One try to change something; `conflict` when somebody else changed it in between. */
+type Outcome = 'done' | 'conflict';
+
+/** Where something is changed, and of whom. */
+export interface Removing {
+  readonly table: Table;
+  readonly place: DocumentPlace;
+  readonly leaving: Leaving;
+  readonly mode: RemovalMode;
+  readonly now: number;
+}
+
+/**
+ * Removes a user's data of an organization, as far as the user's edges lead there (spec 4.18 and 4.19): threads that the user began go whole,
+ * recordings and reactions of the user go, and the user is no longer notified of anything or subscribed to it. Comments in others' threads stay
+ * with nothing but the author's id (`leave`), or go (`erase`, which reduces mentions to the id as well; what has no edge is `eraseTraces`'
+ * business). Every edge up to `until` goes with what it leads to, in one transaction, conditioned on what was read; no event is emitted.
+ * Stops at `deadline` (epoch ms) with where to go on. Done again, beside itself or from an earlier place it does no harm.
+ * ABORTED when others keep changing the same thing.
+ */
+export async function removeUserContent(
+  table: Table, place: Place, userId: string, { until, mode, documents, after }: UserContentRemoval, clock: () => number, deadline: number,
+): Promise<{ after: string } | 'done'> {
+  const leaving: Leaving = { userIds: new Set([userId]), until };
+  // A sort key says which kind it is of: what comes before it is done.
+  const begun = after === undefined ? 0 : involvedKinds.findIndex((kind) => after.startsWith(keyPrefix(['DATA', kind])));
+  for (const [index, kind] of involvedKinds.entries()) {
+    if (index < begun) continue;
+    let from = index === begun ? after : undefined;
+    do {
+      if (clock() > deadline) return { after: from ?? keyPrefix(['DATA', kind]) };
+      const page = await table.query(InvolvementEntity, { ...place, userId }, { between: upTo(kind, until), limit: EDGES_AT_A_TIME, after: from });
+      const edges = page.values.filter(({ document }) => documents?.has(document) ?? true).map((edge): Involvement => ({ ...edge, userId, kind }));
+      // What hangs on one comment or thread is changed one after the other.
+      const groups = Map.groupBy(edges, ({ document, id }) => JSON.stringify([document, kind === 'reaction' ? undefined : id]));
+      await inParallel([...groups.values()], PARALLEL, async (group) => {
+        for (const edge of group) {
+          const removing: Removing = { table, place: { ...place, document: edge.document }, leaving, mode, now: clock() };
+          await settle(() => removeEdge[kind](removing, edge));
+        }
+      });
+      from = page.next;
+    } while (from !== undefined);
+  }
+  return 'done';
+}
+
+/** The sort keys of the edges of a kind up to a time. */
+function upTo(kind: InvolvedKind, until: number): [string, string] {
+  // Behind all that begin with the time: the separator, plus one.
+  return [keyPrefix(['DATA', kind]), `${keyPrefix(['DATA', kind, instantKey(until)]).slice(0, -1)}$`];
+}
+
+/** By the kind of what an edge leads to: what goes with it. */
+const removeEdge: Readonly<Record<InvolvedKind, (removing: Removing, edge: Involvement) => Promise<Outcome>>> = {
+  comment: (removing, edge) => changeComment(removing, { annotationId: edge.id, createdAt: edge.createdAt }, edge.commentId ?? -1, [forget(removing.place, edge)]),
+  reaction: (removing, edge) => changeReaction(removing, { annotationId: edge.id, createdAt: edge.createdAt }, [forget(removing.place, edge)]),
+  async recording(removing, edge) {
+    const { table, place, leaving } = removing;
+    const recording = await table.get(RecordingEntity, { ...place, annotationId: edge.id, createdAt: edge.createdAt });
+    return outcomeOf(table, recording && recordingGoes(recording, leaving) ? recordingRemovalOps(place, [recording]) : [forget(place, edge)]);
+  },
+  async notification(removing, edge) {
+    const { table, place, leaving, mode } = removing;
+    const notification = await table.get(NotificationEntity, { ...place, id: edge.id, createdAt: edge.createdAt });
+    if (!notification) return outcomeOf(table, [forget(place, edge)]);
+    const left = mode === 'leave' ? leaveNotification(notification, leaving) : eraseFromNotification(notification, leaving);
+    if (!left) return outcomeOf(table, notificationRemovalOps(place, notification));
+    return outcomeOf(table, [...(left === notification ? [] : [replace(NotificationEntity, { ...place, ...left }, notification._r)]), forget(place, edge)]);
+  },
+};
+
+async function outcomeOf(table: Table, ops: readonly WriteOp[]): Promise<Outcome> {
+  return (await table.write(ops)) === 'done' ? 'done' : 'conflict';
+}
+
+/**
+ * One try to take those who go out of a comment and the head of its thread; with a thread that one of them began all of it goes, and with
+ * `erase` a comment that one of them wrote. `beside` is written in the same transaction.
+ */
+export async function changeComment(removing: Removing, key: ThreadKey, commentId: number, beside: readonly WriteOp[] = []): Promise<Outcome> {
+  const { table, place, leaving, mode } = removing;
+  const { annotationId, createdAt } = key;
+  const [thread, comment] = await table.getEach(
+    wanted(ThreadEntity, { ...place, annotationId, createdAt }),
+    wanted(CommentEntity, { ...place, annotationId, threadCreatedAt: createdAt, commentId }),
+  );
+  // What has no head is being removed, edges included.
+  if (!thread || !comment) return outcomeOf(table, beside);
+  if (threadGoes(thread, leaving)) return removeThread(removing, thread, beside);
+  if (mode === 'erase' && commentGoes(comment, leaving)) return removeComment(removing, thread, comment, beside);
+  const [head, after] = mode === 'leave' ? [leaveThread(thread, leaving), leaveComment(comment, leaving)] : [eraseFromThread(thread, leaving), eraseFromComment(comment, leaving)];
+  return outcomeOf(table, [
+    ...(head === thread ? [] : [replace(ThreadEntity, { ...place, ...head }, thread._r)]),
+    ...(after === comment ? [] : [replace(CommentEntity, { ...place, ...after }, comment._r)]),
+    ...beside,
+  ]);
+}
+
+/** One try to remove a thread with all that hangs on it, then what else is to go. */
+export async function removeThread({ table, place, now }: Removing, thread: Stored<Thread>, beside: readonly WriteOp[] = []): Promise<Outcome> {
+  const [outcome] = await removeThreads(table, place, [thread], now);
+  // Beside the removal it could be twice in one transaction.
+  return outcome === 'removed' ? outcomeOf(table, beside) : 'conflict';
+}
+
+/** One try to remove a comment with the reactions on it; the last one goes with its thread. */
+async function removeComment(removing: Removing, thread: Stored<Thread>, comment: Stored<Comment>, beside: readonly WriteOp[]): Promise<Outcome> {
+  const { table, place, leaving, now } = removing;
+  const reader = new ThreadReader(table);
+  const other = async (descending: boolean) => (await reader.comments(place, thread, { limit: 2, descending })).values.find(({ commentId }) => commentId !== comment.commentId);
+  const [isFirst, isLast] = [comment.commentId === thread.first.commentId, comment.commentId === thread.last.commentId];
+  const [first, last] = await Promise.all([isFirst ? other(false) : undefined, isLast ? other(true) : undefined]);
+  if ((isFirst && !first) || (isLast && !last)) return removeThread(removing, thread, beside);
+  const next = eraseFromThread(withoutComments(thread, [comment], { first, last }, thread.lastUpdated), leaving);
+  const ops = [
+    replace(ThreadEntity, { ...place, ...next }, thread._r),
+    ...commentRemovalOps(place, thread, comment),
+    // The assignee goes with the first comment and comes with the one that is first then.
+    ...(first ? edgeOps(place, { thread, comment: first }, { thread: next, comment: first }) : []),
+  ];
+  const own = beside.filter((op) => !ops.some((one) => isSameKey(one, op)));
+  const references = comment.reactions ?? [];
+  const reactions = (await readReactionsOn(table, place, references)).filter((reaction) => reaction !== undefined);
+  const reactionOps = reactionRemovalOps(place, thread.documentId, reactions);
+  if (ops.length + own.length + reactionOps.length <= MOST_OPERATIONS) return outcomeOf(table, [...ops, ...own, ...reactionOps]);
+  const { op, unfinished } = beginRemoval(place, { documentId: thread.documentId, reactions: references }, now);
+  if ((await table.write([...ops, ...own, op])) !== 'done') return 'conflict';
+  await endRemoval(table, place.tenant, unfinished);
+  return 'done';
+}
+
+/** Whether two removals are of the same item: a transaction takes none twice. */
+function isSameKey(one: WriteOp, other: WriteOp): boolean {
+  return 'remove' in one && 'remove' in other && one.remove.PK === other.remove.PK && one.remove.SK === other.remove.SK;
+}
+
+/** One try to take those who go out of a reaction; without the last of its users it goes, from its comment too. */
+export async function changeReaction(removing: Removing, key: { annotationId: string; createdAt: number }, beside: readonly WriteOp[] = []): Promise<Outcome> {
+  const { table, place, leaving } = removing;
+  const reaction = await table.get(ReactionEntity, { ...place, ...key });
+  const left = reaction && withoutReactors(reaction, leaving);
+  if (!reaction || left === reaction) return outcomeOf(table, beside);
+  if (left) return outcomeOf(table, [replace(ReactionEntity, { ...place, ...left }, reaction._r), ...beside]);
+  const ops = reactionRemovalOps(place, reaction.documentId, [reaction]);
+  return outcomeOf(table, [...ops, ...beside.filter((op) => !ops.some((one) => isSameKey(one, op))), ...await unnamed(table, place, reaction)]);
+}
+
+/** The operation that takes a reaction from the comment that it is on. */
+async function unnamed(table: Table, place: DocumentPlace, { annotationId, on }: Reaction): Promise<WriteOp[]> {
+  const comment = on && await table.get(CommentEntity, { ...place, ...on });
+  if (!comment?.reactions?.some(({ id }) => id === annotationId)) return [];
+  return [replace(CommentEntity, { ...place, ...comment, reactions: comment.reactions.filter(({ id }) => id !== annotationId) }, comment._r)];
+}

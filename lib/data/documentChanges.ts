@@ -1,0 +1,152 @@
+import type { Capability } from '../capability.ts';
+import type { AccessType } from '../domain/access.ts';
+import { mergeMetadata } from '../domain/metadata.ts';
+import { ApiError } from '../errors.ts';
+import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
+import type { Stored } from './entity.ts';
+import { type Folder, FolderEntryEntity, type Place } from './folders.ts';
+import type { JobMessage } from './jobs.ts';
+import type { Added } from './organizations.ts';
+import { removeDocumentsJob } from './removal/begin.ts';
+import { settle } from './settle.ts';
+import { insert, openTable, remove, replace, type WriteOp } from './table.ts';
+import { type Decision, writeEach } from './writeEach.ts';
+
+const ABSENT = 'Document does not exist';
+const DISABLED = 'The document is disabled';
+const BUSY = 'Document is being changed by another request.';
+
+/** What is to change of a document; what is left out stays. */
+export interface DocumentUpdate {
+  readonly documentId: string;
+  readonly documentName?: string | undefined;
+  /** Fields that replace the stored ones of their names. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface AccessUpdated {
+  readonly success: boolean;
+  readonly accessType: AccessType | null;
+  readonly message: string;
+}
+
+export interface StateUpdated {
+  readonly success: boolean;
+  readonly disabled: boolean | null;
+  readonly message: string;
+}
+
+/** What became of each of some documents, and the jobs that remove what lay in those that are gone. */
+export interface DocumentsRemoved {
+  readonly results: readonly Added[];
+  readonly jobs: readonly JobMessage[];
+}
+
+/** Changes documents that are there. */
+export class DocumentChanger extends DocumentReader {
+  /** Changes names and metadata. Ids are distinct; one that does not exist, is disabled, or whose metadata would be too large, fails alone. */
+  async update(place: Place, updates: readonly DocumentUpdate[], now: number): Promise<Added[]> {
+    return this.#each(place, updates, ({ documentId }) => documentId, refusedUpdate, (stored, { documentName = stored.documentName, metadata = {} }) => {
+      if (stored.disabled) return { result: refusedUpdate(DISABLED), ops: [] };
+      const merged = mergeMetadata(stored.metadata, metadata);
+      if ('refused' in merged) return { result: refusedUpdate(merged.refused), ops: [] };
+      return { result: { success: true, id: stored.internalId, message: 'Updated Successfully' }, ops: changeOps(place, stored, { documentName, ...merged }, now) };
+    });
+  }
+
+  /** Sets the documents' own access type. Ids are distinct; one that does not exist or is disabled fails alone. */
+  async updateAccess(place: Place, documentIds: readonly string[], accessType: AccessType, now: number): Promise<AccessUpdated[]> {
+    const refused = (message: string): AccessUpdated => ({ success: false, accessType: null, message });
+    return this.#each(place, documentIds, (documentId) => documentId, refused, (stored) => {
+      if (stored.disabled) return { result: refused(DISABLED), ops: [] };
+      return { result: { success: true, accessType, message: 'Document access updated.' }, ops: changeOps(place, stored, { accessType }, now) };
+    });
+  }
+
+  /** Disables documents, or enables them. Ids are distinct; one that does not exist fails alone. */
+  async disable(place: Place, documentIds: readonly string[], disabled: boolean, now: number): Promise<StateUpdated[]> {
+    const refused = (message: string): StateUpdated => ({ success: false, disabled: null, message });
+    return this.#each(place, documentIds, (documentId) => documentId, refused, (stored) => (
+      { result: { success: true, disabled, message: disabled ? 'Document disabled.' : 'Document enabled.' }, ops: changeOps(place, stored, { disabled }, now) }
+    ));
+  }
+
+  /**
+   * Puts documents into a folder, or at the top: all of them or none. At most 30, with distinct ids. NOT_FOUND when one does not exist,
+   * FAILED_PRECONDITION when one is disabled, with their places in the list in `details.issues`.
+   */
+  async move(place: Place, documentIds: readonly string[], folder: Folder | undefined, now: number): Promise<void> {
+    await settle(async () => {
+      const documents = await this.named(place, documentIds);
+      refuse('NOT_FOUND', ABSENT, 'does_not_exist', documents.map((document) => document === undefined));
+      refuse('FAILED_PRECONDITION', DISABLED, 'disabled', documents.map((document) => document?.disabled === true));
+      const ops = documents.flatMap((document) => (document ? moveOps(place, document, folder, now) : []));
+      return (await this.table.write(ops)) === 'done' ? 'done' : 'conflict';
+    });
+  }
+
+  /** Removes documents: what lies in them is gone with them, and removed by jobs, one for each transaction. Ids are distinct; one that does not exist fails alone. */
+  async remove(place: Place, documentIds: readonly string[], now: number): Promise<DocumentsRemoved> {
+    const jobs: JobMessage[] = [];
+    const results = await this.#each(place, documentIds, (documentId) => documentId, refusedUpdate, (stored) => ({
+      result: { success: true, id: stored.internalId, message: 'Deleted Successfully' },
+      ops: [remove(DocumentEntity, { ...place, ...stored }, stored._r), ...entryRemoval(place, stored)],
+    }), (removed) => {
+      const { op, jobId } = removeDocumentsJob(place, removed.map(({ item, result }) => ({ documentId: item, internalId: result.id })), now);
+      return { op, written: () => void jobs.push({ tenant: place.tenant, jobId }) };
+    });
+    return { results, jobs };
+  }
+
+  async #each<I, R>(
+    place: Place, items: readonly I[], idOf: (item: I) => string, refused: (message: string) => R, rule: (stored: Stored<Document>, item: I) => Decision<R>,
+    together?: Parameters<typeof writeEach<I, Stored<Document> | undefined, R>>[0]['together'],
+  ): Promise<R[]> {
+    return writeEach<I, Stored<Document> | undefined, R>({
+      table: this.table,
+      items,
+      read: (some) => this.named(place, some.map(idOf)),
+      decide: (item, stored) => (stored ? rule(stored, item) : { result: refused(ABSENT), ops: [] }),
+      conflicted: () => refused(BUSY),
+      ...(together && { together }),
+    });
+  }
+}
+
+function refusedUpdate(message: string): Added {
+  return { success: false, id: '', message };
+}
+
+/** The operation that changes a document, unless nothing differs. */
+function changeOps(place: Place, stored: Stored<Document>, changes: Partial<Document>, now: number): WriteOp[] {
+  const unchanged = Object.entries(changes).every(([field, value]) => stored[field as keyof Document] === value);
+  return unchanged ? [] : [replace(DocumentEntity, { ...place, ...stored, ...changes, lastUpdated: now }, stored._r)];
+}
+
+function moveOps(place: Place, document: Stored<Document>, folder: Folder | undefined, now: number): WriteOp[] {
+  if (document.folder?.internalId === folder?.internalId) return [];
+  const { documentId, internalId } = document;
+  const lies = folder && { folderId: folder.folderId, internalId: folder.internalId };
+  return [
+    replace(DocumentEntity, { ...place, ...document, folder: lies, lastUpdated: now }, document._r),
+    ...entryRemoval(place, document),
+    ...(lies ? [insert(FolderEntryEntity, { ...place, folder: lies.internalId, kind: 'document', id: documentId, internalId })] : []),
+  ];
+}
+
+function entryRemoval(place: Place, { folder, documentId }: Document): WriteOp[] {
+  return folder ? [remove(FolderEntryEntity, { ...place, folder: folder.internalId, kind: 'document', id: documentId })] : [];
+}
+
+/** Throws for the documents of a call that something is wrong with. */
+function refuse(status: 'NOT_FOUND' | 'FAILED_PRECONDITION', message: string, code: string, wrong: readonly boolean[]): void {
+  const issues = wrong.flatMap((is, index) => (is ? [{ path: ['documentIds', index], code, message: `documentIds[${index}]: ${message}` }] : []));
+  if (issues.length > 0) throw new ApiError(status, message, { details: { issues } });
+}
+
+/** Change documents that are there. */
+export const changeDocuments: Capability<DocumentChanger> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new DocumentChanger(openTable(env)),
+};

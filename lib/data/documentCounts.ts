@@ -1,0 +1,42 @@
+import type { Capability } from '../capability.ts';
+import { DocumentEntity, DocumentReader } from './documents.ts';
+import { FolderEntryEntity, FolderReader, type Place } from './folders.ts';
+import { openTable, type Table } from './table.ts';
+
+/** Documents that are looked at together where they cannot be counted only. */
+const PAGE = 1_000;
+
+/** Counts documents, which costs as much as reading them. */
+export class DocumentCounter {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** How many documents an organization has. While a folder of it is being removed those that are gone with it are told apart, by their folders. */
+  async all(place: Place): Promise<number> {
+    if (!place.changingFolders) return this.#table.count(DocumentEntity, place);
+    const documents = new DocumentReader(this.#table);
+    let [count, after]: [number, string | undefined] = [0, undefined];
+    do {
+      const page = await documents.list(place, { limit: PAGE, after });
+      count += page.values.length;
+      after = page.next;
+    } while (after !== undefined);
+    return count;
+  }
+
+  /** How many lie directly in a folder. NOT_FOUND when there is no such folder. */
+  async inFolder(place: Place, folderId: string): Promise<number> {
+    const { internalId } = await new FolderReader(this.#table).require(place, folderId);
+    return this.#table.count(FolderEntryEntity, { ...place, folder: internalId }, ['document']);
+  }
+}
+
+/** Count documents. */
+export const countDocuments: Capability<DocumentCounter> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new DocumentCounter(openTable(env)),
+};

@@ -1,0 +1,188 @@
+import * as z from 'zod';
+import { ownAccess, parentOf, placeFolder, samePosition } from '../domain/folders.ts';
+import { inParallel } from '../inParallel.ts';
+import { DocumentEntity } from './documents.ts';
+import { type FolderEntry, type FolderVisitor, type WalkBudget, type WalkedFolder, walkFolders, walkFrom, WalkStack } from './folderWalk.ts';
+import { FolderChangeEntity, folderChangesOf, FolderEntity, FolderEntryEntity, type Place, type StoredFolderChange } from './folders.ts';
+import { endJob, SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
+import { OrganizationEntity } from './organizations.ts';
+import { removeDocumentContent } from './removal/documents.ts';
+import { removeResource } from './removal/resources.ts';
+import { settle } from './settle.ts';
+import { remove, replace, type Table } from './table.ts';
+
+/** How long a step goes on, and over how many pages of entries. */
+const STEP_MILLISECONDS = 2_000;
+const PAGES = 40;
+/** Entries that are looked at together: of subfolders that are rewritten, and of what is removed. */
+const REWRITTEN_PAGE = 100;
+const REMOVED_PAGE = 25;
+const PARALLEL = 8;
+/** How soon a job looks again whether those are done that it waits for. */
+const LOOK_AGAIN = 5_000;
+
+const Data = z.object({ organization: z.string(), /** The customer's id. */ organizationId: z.string() });
+/** What a job that changes folders is about; which folders, their changes say. */
+export type FolderJobData = z.output<typeof Data>;
+
+const Progress = z.object({
+  /** Once at once, and once more when nobody writes any more what he read before the change. */
+  round: z.enum(['first', 'second']),
+  /** The folder whose change is being brought to what is beneath it (internal id), and how far. Those with smaller ids are done in this round. */
+  at: z.string().optional(),
+  stack: WalkStack.optional(),
+  /** Whether a folder was not there that had been. */
+  missed: z.boolean(),
+  /** Removals under way that this job waits for. */
+  waitFor: z.array(z.string()).optional(),
+});
+type Progress = z.output<typeof Progress>;
+
+/**
+ * A step of a job that changes folders: brings the changes of one call to what lies beneath these folders. Descendants of a folder that was moved
+ * or opened to others are rewritten from their parents, at once and again when everybody has ended who read the tree before the change; what
+ * lies in a removed one is removed then. At the end the changes go, and with the job one of the organization's count of them.
+ */
+export async function changeFoldersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
+  const { organization, organizationId } = Data.parse(JSON.parse(job.data));
+  const place = { tenant: job.tenant, organization };
+  const progress: Progress = job.progress === undefined ? { round: 'first', missed: false } : Progress.parse(JSON.parse(job.progress));
+  const settled = job.createdAt + SETTLED_MS;
+  if (progress.round === 'second' && clock() < settled) return { progress, notBefore: settled };
+
+  const all = await folderChangesOf(table, place);
+  const own = all.filter(({ jobId }) => jobId === job.jobId);
+  const until = clock() + STEP_MILLISECONDS;
+  const walk = { table, place, clock, until, missed: progress.missed };
+  if (progress.waitFor === undefined) {
+    const stopped = await goOn(walk, progress, own);
+    if (stopped) return { progress: stopped };
+    if (progress.round === 'first') return { progress: { round: 'second', missed: walk.missed } satisfies Progress, notBefore: settled };
+  }
+
+  // What is beneath a folder that another job has removed could not be rewritten; it must not come back before that job has removed it.
+  const removals = all.filter(({ kind, jobId }) => kind === 'removed' && jobId !== job.jobId).map(({ jobId }) => jobId);
+  const waitFor = progress.waitFor ?? (walk.missed ? removals : []);
+  if (waitFor.some((jobId) => removals.includes(jobId))) return { progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress, notBefore: clock() + LOOK_AGAIN };
+
+  await inParallel(own, PARALLEL, async ({ folder, _r }) => void await table.write([remove(FolderChangeEntity, { ...place, folder }, _r)]));
+  return end(table, job, { organization, organizationId }, { progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress });
+}
+
+interface Walk {
+  readonly table: Table;
+  readonly place: Place;
+  readonly clock: () => number;
+  readonly until: number;
+  /** Set when a folder was not there that had been. */
+  missed: boolean;
+}
+
+/** Goes on with the changes of a job, one after the other by their ids; gives how far it got, undefined when all are done. */
+async function goOn(walk: Walk, { round, at, stack }: Progress, own: readonly StoredFolderChange[]): Promise<Progress | undefined> {
+  const budget = { pages: PAGES };
+  const goesOn = () => walk.clock() < walk.until;
+  for (const { folder, folderId, kind } of own) {
+    if ((at !== undefined && folder < at) || (kind === 'removed' && round === 'first')) continue;
+    const from = folder === at && stack ? stack : walkFrom({ internalId: folder, id: folderId });
+    const rest = kind === 'removed' ? await walkFolders(walk.table, walk.place, from, removing(walk), counted(REMOVED_PAGE)) : await walkFolders(walk.table, walk.place, from, rewriting(walk), counted(REWRITTEN_PAGE));
+    if (rest) return { round, at: folder, stack: rest, missed: walk.missed };
+  }
+  return undefined;
+
+  /** Pages are counted over all walks of a step. */
+  function counted(page: number): WalkBudget {
+    return { page, pages: Infinity, goesOn: () => budget.pages-- > 0 && goesOn() };
+  }
+}
+
+/** Rewrites folders from those that they lie in. */
+function rewriting(walk: Walk): FolderVisitor {
+  const { table, place } = walk;
+  return {
+    kind: 'folder',
+    async visit(parent, entries) {
+      const into = new Set<string>();
+      let waiting = entries;
+      while (waiting.length > 0) {
+        // The children before the parent: one that was written from an older state of the parent is not at the revision read here any more.
+        const children = await table.getMany(FolderEntity, waiting.map(({ id }) => ({ ...place, folderId: id })));
+        const above = await table.get(FolderEntity, { ...place, folderId: parent.id });
+        if (above?.internalId !== parent.internalId) {
+          walk.missed = true;
+          return new Set();
+        }
+        const again: FolderEntry[] = [];
+        await inParallel([...waiting.entries()], PARALLEL, async ([index, entry]) => {
+          const child = children[index];
+          if (child?.internalId !== entry.internalId) walk.missed = true;
+          else if (parentOf(child) === parent.internalId) {
+            const position = placeFolder(above, ownAccess(child));
+            const written = samePosition(position, child) || (await table.write([replace(FolderEntity, { ...place, ...child, ...position, ancestors: [...position.ancestors] }, child._r)])) === 'done';
+            if (written) into.add(entry.id);
+            else again.push(entry);
+          }
+        });
+        waiting = again;
+      }
+      return into;
+    },
+  };
+}
+
+/** Removes what lies in a folder that nobody reaches any more. */
+function removing({ table, place, clock, until }: Walk): FolderVisitor {
+  const key = (folder: WalkedFolder, { kind, id }: FolderEntry) => FolderEntryEntity.key({ ...place, folder: folder.internalId, kind, id });
+  return {
+    async visit(folder, entries) {
+      const [documents, folders] = [entries.filter(({ kind }) => kind === 'document'), entries.filter(({ kind }) => kind === 'folder')];
+      const [storedDocuments, storedFolders] = await Promise.all([
+        table.getMany(DocumentEntity, documents.map(({ id }) => ({ ...place, documentId: id }))),
+        table.getMany(FolderEntity, folders.map(({ id }) => ({ ...place, folderId: id }))),
+      ]);
+      let complete = true;
+      const removed: FolderEntry[] = [];
+      await inParallel([...documents.entries()], PARALLEL, async ([index, entry]) => {
+        const stored = storedDocuments[index];
+        // Another one can have its id by now; one that lies elsewhere was moved out just before the folder was removed.
+        if (stored?.internalId === entry.internalId) {
+          if (stored.folder?.internalId !== folder.internalId) return;
+          if ((await table.write([remove(DocumentEntity, { ...place, ...stored }, stored._r)])) !== 'done') return void (complete = false);
+        }
+        if (await removeDocumentContent(table, { ...place, document: entry.internalId }, entry.id, clock, until)) removed.push(entry);
+        else complete = false;
+      });
+      await table.removeKeys(removed.map((entry) => key(folder, entry)));
+      const into = new Set<string>();
+      await inParallel([...folders.entries()], PARALLEL, async ([index, entry]) => {
+        const stored = storedFolders[index];
+        if (stored?.internalId === entry.internalId) {
+          if (parentOf(stored) !== folder.internalId) return;
+          if ((await table.write([remove(FolderEntity, { ...place, ...stored }, stored._r)])) !== 'done') return void (complete = false);
+        }
+        into.add(entry.id);
+      });
+      return complete ? into : 'stop';
+    },
+    async left(folder, parent) {
+      await removeResource(table, place, folder.internalId);
+      // The way to it goes last: a walk that was cut off before finds what is left.
+      if (parent) await table.removeKeys([key(parent, { kind: 'folder', ...folder })]);
+    },
+  };
+}
+
+/** Ends the job and counts it off the organization, both or neither; one that is gone counts nothing. `otherwise` when somebody else has the job. */
+async function end(table: Table, job: StoredJob, { organization, organizationId }: FolderJobData, otherwise: StepResult): Promise<StepResult> {
+  return settle<StepResult>(async () => {
+    const head = await table.get(OrganizationEntity, { tenant: job.tenant, organizationId });
+    const counted = head?.internalId === organization ? head : undefined;
+    const folderChanges = Math.max((counted?.folderChanges ?? 0) - 1, 0);
+    const outcome = await table.write([
+      endJob(job.tenant, job.jobId, job._r),
+      ...(counted ? [replace(OrganizationEntity, { tenant: job.tenant, ...counted, folderChanges: folderChanges || undefined }, counted._r)] : []),
+    ]);
+    if (outcome === 'done') return 'done';
+    return outcome.conflicts.includes(0) ? otherwise : 'conflict';
+  });
+}

@@ -1,0 +1,58 @@
+import { newId } from '../../ids.ts';
+import type { Place } from '../folders.ts';
+import { beginJob, type JobKind, type JobMessage, SETTLED_MS } from '../jobs.ts';
+import type { WriteOp } from '../table.ts';
+
+/** A document that is gone. */
+export interface RemovedDocument {
+  readonly internalId: string;
+  /** The customer's id. */
+  readonly documentId: string;
+}
+
+/** The data of a job that removes what lies in documents. */
+export interface DocumentsRemoval {
+  /** Internal id. */
+  readonly organization: string;
+  readonly documents: readonly RemovedDocument[];
+}
+
+/** The data of a job that removes what lies beneath an organization. */
+export interface OrganizationRemoval {
+  /** Internal id. */
+  readonly organization: string;
+}
+
+/** A removal that begins with a transaction. */
+export interface Removal {
+  /** For that transaction. */
+  readonly op: WriteOp;
+  readonly jobId: string;
+}
+
+/** When the sweeper begins a removal whose message was lost: later than the message. */
+const TIME_TO_BEGIN = SETTLED_MS + 30_000;
+
+/**
+ * Begins the removal of what lies in documents, with the transaction that removes the documents themselves. Whoever writes it sends the message of
+ * `removalMessage` after that.
+ */
+export function removeDocumentsJob(place: Place, documents: readonly RemovedDocument[], now: number): Removal {
+  const named = documents.map(({ internalId, documentId }) => ({ internalId, documentId }));
+  return begin(place.tenant, 'removeDocuments', { organization: place.organization, documents: named } satisfies DocumentsRemoval, now);
+}
+
+/** The same for what lies beneath an organization. */
+export function removeOrganizationJob({ tenant, organization }: Place, now: number): Removal {
+  return begin(tenant, 'removeOrganization', { organization } satisfies OrganizationRemoval, now);
+}
+
+function begin(tenant: string, kind: JobKind, data: object, now: number): Removal {
+  const jobId = newId('job', now);
+  return { jobId, op: beginJob(tenant, { jobId, kind, data, dueAt: now + TIME_TO_BEGIN }, now) };
+}
+
+/** The message of a removal, which comes when there is something to do for it. */
+export function removalMessage(job: JobMessage): { readonly body: JobMessage; readonly delaySeconds: number } {
+  return { body: job, delaySeconds: SETTLED_MS / 1000 };
+}

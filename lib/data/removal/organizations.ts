@@ -1,0 +1,112 @@
+import * as z from 'zod';
+import { rootFolderId } from '../../domain/folders.ts';
+import { inParallel } from '../../inParallel.ts';
+import { DocumentEntity } from '../documents.ts';
+import type { Key, Stored } from '../entity.ts';
+import { FolderChangeEntity, FolderEntity, FolderEntryEntity, type Place } from '../folders.ts';
+import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs.ts';
+import type { Page, Table } from '../table.ts';
+import { GroupEntity, GroupMemberEntity } from '../userGroups.ts';
+import type { OrganizationRemoval } from './begin.ts';
+import { removeContent } from './documents.ts';
+import { type Budget, removePartition } from './partition.ts';
+import { removeResource, resourceEntities } from './resources.ts';
+
+const Data = z.object({ organization: z.string() }) satisfies z.ZodType<OrganizationRemoval>;
+
+/** How long a step goes on. */
+const STEP_MILLISECONDS = 2_000;
+/** How many documents, folders or groups are listed at a time, and of folders and groups worked on. */
+const LISTED = 100;
+const PARALLEL = 8;
+
+/** A part of what is removed with an organization. */
+export interface OrganizationPart {
+  /** What it reaches, besides what the parts of a document reach. */
+  readonly entities: readonly { readonly type: string }[];
+  /** Removes as much of it as there is time for; gives whether nothing is left. */
+  remove(table: Table, place: Place, budget: Budget): Promise<boolean>;
+}
+
+const documents: OrganizationPart = {
+  entities: [DocumentEntity],
+  remove: (table, place, budget) => removeEach(table, budget, {
+    list: () => table.query(DocumentEntity, place, { limit: LISTED }),
+    key: (document) => DocumentEntity.key({ ...place, ...document }),
+    removeBeneath: ({ internalId, documentId }) => removeContent(table, { ...place, document: internalId, documentId, withOrganization: true }, budget),
+  }),
+};
+
+const folders: OrganizationPart = {
+  entities: [FolderEntity, FolderEntryEntity],
+  async remove(table, place, budget) {
+    const removeEntries = (folder: string) => removePartition(table, FolderEntryEntity.partition({ ...place, folder }), budget);
+    const [ofRoot, ofOthers] = await Promise.all([
+      removeEntries(rootFolderId),
+      removeEach(table, budget, {
+        list: () => table.query(FolderEntity, place, { limit: LISTED }),
+        key: (folder) => FolderEntity.key({ ...place, ...folder }),
+        removeBeneath: async ({ internalId }) => {
+          const [entries, resource] = await Promise.all([removeEntries(internalId), removeResource(table, place, internalId, budget)]);
+          return entries && resource;
+        },
+      }),
+    ]);
+    return ofRoot && ofOthers;
+  },
+};
+
+const groups: OrganizationPart = {
+  entities: [GroupEntity, GroupMemberEntity],
+  remove: (table, place, budget) => removeEach(table, budget, {
+    list: () => table.query(GroupEntity, place, { limit: LISTED }),
+    key: (group) => GroupEntity.key({ ...place, ...group }),
+    removeBeneath: ({ internalId }) => removePartition(table, GroupMemberEntity.partition({ ...place, group: internalId }), budget),
+  }),
+};
+
+const itself: OrganizationPart = {
+  entities: resourceEntities,
+  remove: (table, place, budget) => removeResource(table, place, place.organization, budget),
+};
+
+const folderChanges: OrganizationPart = {
+  entities: [FolderChangeEntity],
+  remove: (table, place, budget) => removePartition(table, FolderChangeEntity.partition(place), budget),
+};
+
+/** Everything that is removed with an organization. What is defined with `ownedBy: 'organization'` or `'folder'` belongs to one of them. */
+export const organizationParts: readonly OrganizationPart[] = [documents, folders, groups, itself, folderChanges];
+
+interface Each<T> {
+  /** The first of what is left. */
+  readonly list: () => Promise<Page<T>>;
+  readonly key: (one: Stored<T>) => Key;
+  /** Removes what is found by one; gives whether nothing is left. */
+  readonly removeBeneath: (one: Stored<T>) => Promise<boolean>;
+}
+
+/** Removes what is listed, each when nothing is left that is found by it; so the listing itself says how far it got. */
+async function removeEach<T>(table: Table, { clock, until }: Budget, { list, key, removeBeneath }: Each<T>): Promise<boolean> {
+  do {
+    const { values, next } = await list();
+    const bare: Key[] = [];
+    await inParallel(values, PARALLEL, async (one) => {
+      if (clock() < until && await removeBeneath(one)) bare.push(key(one));
+    });
+    await table.removeKeys(bare);
+    if (next === undefined && bare.length === values.length) return true;
+  } while (clock() < until);
+  return false;
+}
+
+/** A step of a job that `removeOrganizationJob` began. Nothing is removed before nobody reads or writes it any more. */
+export async function removeOrganizationStep(table: Table, { tenant, createdAt, data }: Pick<StoredJob, 'tenant' | 'createdAt' | 'data'>, clock: () => number): Promise<StepResult> {
+  const { organization } = Data.parse(JSON.parse(data));
+  const begin = createdAt + SETTLED_MS;
+  if (clock() < begin) return { progress: {}, notBefore: begin };
+  const budget = { clock, until: clock() + STEP_MILLISECONDS };
+  const complete = await Promise.all(organizationParts.map((part) => part.remove(table, { tenant, organization }, budget)));
+  // What is left says itself where to go on.
+  return complete.includes(false) ? { progress: {} } : 'done';
+}

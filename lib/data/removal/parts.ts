@@ -1,0 +1,145 @@
+import type { Comment } from '../../domain/content/comments.ts';
+import type { Thread } from '../../domain/content/threads.ts';
+import { inParallel } from '../../inParallel.ts';
+import { ActivityEntity } from '../content/activities.ts';
+import { InvolvementEntity } from '../content/involvements.ts';
+import { NotificationEntity, notificationRemovalOps } from '../content/notifications.ts';
+import type { DocumentPlace } from '../content/places.ts';
+import { ReactionEntity, reactionRemovalOps } from '../content/reactions.ts';
+import { findRecords, RecordIdEntity, type RecordName, unnameRecord } from '../content/recordIds.ts';
+import { RecordingEntity, recordingRemovalOps } from '../content/recordings.ts';
+import { commentRemovalOps, forgetAssignee } from '../content/removal.ts';
+import { CommentEntity, ThreadEntity } from '../content/threads.ts';
+import { editorPart } from '../crdt/removal.ts';
+import type { Key, Stored } from '../entity.ts';
+import type { Queried, Table, WriteOp } from '../table.ts';
+import { removeResource, resourceEntities } from './resources.ts';
+
+/** A document that is gone, and what may be known of its end. */
+export interface RemovedPlace extends DocumentPlace {
+  /** The document under the customer's id. */
+  readonly documentId: string;
+  /** Whether its organization is gone as well: nobody can have taken over an id that a record of the document had. */
+  readonly withOrganization?: boolean | undefined;
+}
+
+/** A part of what is removed with a document. */
+export interface RemovalPart {
+  /** What it reaches. */
+  readonly entities: readonly { readonly type: string }[];
+  /**
+   * Removes some of it, for a second or a few hundred items, and gives whether nothing is left. What is found by a record goes before the record,
+   * so that who is cut off half-way finds it again. Nobody reaches or writes it any more: no conditions, no transactions.
+   */
+  removeSome(table: Table, place: RemovedPlace, clock: () => number): Promise<boolean>;
+}
+
+/** How many records are read at a time, and about how much: one can be 360 KB, and several documents are worked on. */
+const RECORDS = 200;
+const BYTES = 1_000_000;
+const PARALLEL = 16;
+
+/** What goes with a record. */
+interface Derived {
+  /** Items that nobody else has, such as the edges of users. */
+  readonly keys: readonly Key[];
+  /** Ids that lead to it. */
+  readonly names: readonly RecordName[];
+}
+
+/** A record of a document as it was read, with its key. */
+type Lying<T> = Stored<T> & { readonly [KEY]: Key };
+const KEY = Symbol('key');
+
+/** A part that consists of records in one partition, and what is found by them. */
+function recordsPart<T>(entities: readonly { readonly type: string }[], records: Queried<T, DocumentPlace>, derive: (place: RemovedPlace, all: readonly Stored<T>[]) => Derived): RemovalPart {
+  const keyed: Queried<T & { readonly [KEY]: Key }, DocumentPlace> = {
+    partition: (place) => records.partition(place),
+    fromItem(item, now) {
+      const record = records.fromItem(item, now);
+      return record && ({ ...record, [KEY]: { PK: item.PK, SK: item.SK } } as Lying<T>);
+    },
+  };
+  return {
+    entities,
+    async removeSome(table, place) {
+      const { values, next } = await table.query(keyed, place, { limit: RECORDS, bytes: BYTES });
+      const { keys, names } = derive(place, values);
+      await Promise.all([table.removeKeys(keys), removeNames(table, place, names)]);
+      await table.removeKeys(values.map((value) => value[KEY]));
+      return next === undefined;
+    },
+  };
+}
+
+/** Removes ids as long as they lead to this document: they can be those of records of another one by now, which was created under the same id. */
+async function removeNames(table: Table, place: RemovedPlace, names: readonly RecordName[]): Promise<void> {
+  const { tenant, organization } = place;
+  if (place.withOrganization) return table.removeKeys(names.map((name) => RecordIdEntity.key({ tenant, organization, ...name })));
+  const found = await findRecords(table, place, names);
+  await inParallel([...found.entries()], PARALLEL, async ([index, one]) => {
+    // Who changed it since has made it another's.
+    if (one) await table.write([unnameRecord(place, names[index] as RecordName, one._r)]);
+  });
+}
+
+const keysOf = (ops: readonly WriteOp[]): Key[] => ops.flatMap((op) => ('remove' in op ? [op.remove] : []));
+/** The keys of edges among those of a record's removal: the record itself goes later, its id in a way of its own. */
+const edgesOf = (ops: readonly WriteOp[]): Key[] => keysOf(ops).filter(({ SK }) => SK.startsWith('DATA#'));
+
+/** A thread or a comment of it, as they lie in their partition. */
+type ThreadItem = { readonly comment: Stored<Comment> } | { readonly thread: Stored<Thread> };
+
+const ThreadItems: Queried<ThreadItem, DocumentPlace> = {
+  partition: (place) => ThreadEntity.partition(place),
+  fromItem(item, now) {
+    const [comment, thread] = item._t === CommentEntity.type ? [CommentEntity.fromItem(item, now), undefined] : [undefined, ThreadEntity.fromItem(item, now)];
+    const one = comment ? { comment } : thread && { thread };
+    return one && { ...one, _r: item._r as number };
+  },
+};
+
+const threads = recordsPart([ThreadEntity, CommentEntity, InvolvementEntity, RecordIdEntity], ThreadItems, (place, items) => {
+  const annotationIds = new Set(items.map((item) => ('comment' in item ? item.comment : item.thread).annotationId));
+  return {
+    // Of threads whose head is gone as well: theirs stay until the last comment is gone.
+    names: [...annotationIds].map((id) => ({ kind: 'thread', id, within: place.documentId })),
+    keys: items.flatMap((item) => {
+      if ('comment' in item) return edgesOf(commentRemovalOps(place, { first: nobodys }, item.comment));
+      const { thread } = item;
+      return thread.assignedTo ? keysOf([forgetAssignee(place, thread, thread.assignedTo)]) : [];
+    }),
+  };
+});
+const nobodys = { commentId: -1, createdAt: 0 };
+
+const reactions = recordsPart([ReactionEntity, InvolvementEntity, RecordIdEntity], ReactionEntity, (place, all) => ({
+  names: all.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within: place.documentId })),
+  keys: edgesOf(reactionRemovalOps(place, place.documentId, all)),
+}));
+
+const recordings = recordsPart([RecordingEntity, InvolvementEntity, RecordIdEntity], RecordingEntity, (place, all) => ({
+  names: all.map(({ annotationId }) => ({ kind: 'recording', id: annotationId, within: place.documentId })),
+  keys: edgesOf(recordingRemovalOps(place, all)),
+}));
+
+const notifications = recordsPart([NotificationEntity, InvolvementEntity, RecordIdEntity], NotificationEntity, (place, all) => ({
+  names: all.map(({ id }) => ({ kind: 'notification', id, within: '' })),
+  keys: edgesOf(all.flatMap((notification) => notificationRemovalOps(place, notification))),
+}));
+
+const activities = recordsPart([ActivityEntity, RecordIdEntity], ActivityEntity, (_place, all) => ({
+  names: all.map(({ id }) => ({ kind: 'activity', id, within: '' })),
+  keys: [],
+}));
+
+/** How long one call goes on. */
+const SOME_MILLISECONDS = 1_000;
+
+const resource: RemovalPart = {
+  entities: resourceEntities,
+  removeSome: (table, place, clock) => removeResource(table, place, place.document, { clock, until: clock() + SOME_MILLISECONDS }),
+};
+
+/** Everything that is removed with a document. What is defined with `ownedBy: 'document'` belongs to one of them. */
+export const documentParts: readonly RemovalPart[] = [threads, reactions, recordings, notifications, activities, editorPart, resource];

@@ -1,0 +1,21 @@
+import { NotificationSettingsEntity } from '../content/notificationSettings.ts';
+import type { Place } from '../folders.ts';
+import type { Table } from '../table.ts';
+import { ContactEntity, GrantEntity } from '../users.ts';
+import { type Budget, removeIndexed, removePartition } from './partition.ts';
+
+/** What belongs to an organization, folder or document as a resource. */
+export const resourceEntities = [ContactEntity, GrantEntity, NotificationSettingsEntity] as const;
+
+/**
+ * Removes the contact list of an organization, folder or document that is gone, by its internal id, what was granted on it, and the notification
+ * settings for it. Grants and settings are found through an index: whoever calls has waited until it shows the last of them. With a budget it can
+ * end earlier; gives whether nothing is left.
+ */
+export async function removeResource(table: Table, place: Place, internalId: string, budget: Budget = { clock: () => 0, until: 1 }): Promise<boolean> {
+  const complete = await Promise.all([
+    removePartition(table, ContactEntity.partition({ ...place, resource: internalId }), budget),
+    ...['GRANTS', 'SETTINGS'].map((list) => removeIndexed(table, 'gsi2', [place.tenant, list, internalId], budget)),
+  ]);
+  return !complete.includes(false);
+}

@@ -1,0 +1,118 @@
+import type { Capability } from '../capability.ts';
+import { depart, type Departure } from '../domain/access.ts';
+import { newId } from '../ids.ts';
+import { inParallel } from '../inParallel.ts';
+import { lazy } from '../lazy.ts';
+import type { ItemOutcome } from '../results.ts';
+import type { Stored } from './entity.ts';
+import type { Place } from './folders.ts';
+import { beginJob, endJob, type JobMessage } from './jobs.ts';
+import { openTable, type Queried, remove, replace, type Table, type WriteOp } from './table.ts';
+import type { Leaving } from './userRemoval.ts';
+import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from './users.ts';
+import { writeEach } from './writeEach.ts';
+
+/** How long whoever began a removal has to send its message, before the sweeper does. */
+const TIME_TO_SEND = 5 * 60_000;
+/** How large the list of users in one job is at most: the job is written with every step. */
+const JOB_BYTES = 64_000;
+const PARALLEL = 8;
+
+/** What became of a call that removes users: a result for each, and the jobs that do the rest. */
+export interface UsersLeft {
+  readonly results: readonly ItemOutcome[];
+  readonly jobs: readonly JobMessage[];
+}
+
+interface LeavingUser {
+  readonly user: Stored<User> | undefined;
+  readonly contact: { readonly addedAt: number; readonly _r: number } | undefined;
+  /** Whether anything lies in the partition of a user that the tenant does not know. */
+  readonly traces: boolean;
+}
+
+export class UserRemover {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Removes users from an organization, or from one of its folders or documents (spec 4.18): from then on nothing counts that they were
+   * given there before, and their jobs, begun before anything else, remove it. Ids are distinct. A user exists when the tenant knows it, or
+   * when something of it lies in the organization; another one fails alone.
+   */
+  async remove(place: Place, resource: Resource, userIds: readonly string[], now: number): Promise<UsersLeft> {
+    const jobOf = new Map<string, string>();
+    const begun = lazy(() => Promise.all(inJobs(userIds).map(async (some) => {
+      const jobId = newId('job', now);
+      for (const userId of some) jobOf.set(userId, jobId);
+      const data: Leaving = { organization: place.organization, resource: { resourceType: resource.resourceType, internalId: resource.internalId }, userIds: some, at: now };
+      await this.#table.write([beginJob(place.tenant, { jobId, kind: 'removeUsers', data, dueAt: now + TIME_TO_SEND }, now)]);
+    })));
+    const results = await writeEach<string, LeavingUser, ItemOutcome>({
+      table: this.#table,
+      items: userIds,
+      read: async (items) => (await Promise.all([this.#read(place, resource, items), begun()]))[0],
+      decide: (userId, state) => decide(place, resource, state, { organization: place.organization, resource: resource.internalId, at: now, jobId: jobOf.get(userId) as string }),
+      conflicted: () => changing,
+    });
+    const wanted = new Set(userIds.flatMap((userId, index) => (results[index]?.success ? [jobOf.get(userId) as string] : [])));
+    await this.#table.writeSurely([...new Set(jobOf.values())].filter((jobId) => !wanted.has(jobId)).map((jobId) => endJob(place.tenant, jobId)));
+    return { results, jobs: [...wanted].map((jobId) => ({ tenant: place.tenant, jobId })) };
+  }
+
+  async #read(place: Place, resource: Resource, userIds: readonly string[]): Promise<LeavingUser[]> {
+    const [users, contacts] = await Promise.all([
+      this.#table.getMany(UserEntity, userIds.map((userId) => ({ tenant: place.tenant, userId }))),
+      this.#table.getMany(ContactEntity, userIds.map((userId) => ({ ...place, resource: resource.internalId, userId }))),
+    ]);
+    const traces = new Set<string>();
+    await inParallel(userIds.filter((_userId, index) => !users[index]), PARALLEL, async (userId) => {
+      const { values } = await this.#table.query(anything, { ...place, userId }, { limit: 1 });
+      if (values.length > 0) traces.add(userId);
+    });
+    return userIds.map((userId, index) => ({ user: users[index], contact: contacts[index], traces: traces.has(userId) }));
+  }
+}
+
+const changing: ItemOutcome = { success: false, message: 'User is being changed by another request.' };
+
+/** Whatever lies in a user's partition of an organization. */
+const anything: Queried<object, Place & { readonly userId: string }> = {
+  partition: GrantEntity.partition,
+  fromItem: (item) => ({ _r: item._r as number }),
+};
+
+function decide(place: Place, resource: Resource, { user, contact, traces }: LeavingUser, leaving: Departure) {
+  const removed: ItemOutcome = { success: true, message: 'User removed.' };
+  if (!user) return { result: traces ? removed : { success: false, message: 'User does not exist.' }, ops: [] };
+  const departures = depart(user.departures, leaving, [contact?.addedAt]);
+  if (!departures) return { result: changing, ops: [] };
+  const ops: WriteOp[] = [replace(UserEntity, { tenant: place.tenant, ...user, departures }, user._r)];
+  if (contact) ops.push(remove(ContactEntity, { ...place, resource: resource.internalId, userId: user.userId }, contact._r));
+  return { result: removed, ops };
+}
+
+/** Ids in lists that each fit into a job. */
+function inJobs(userIds: readonly string[]): string[][] {
+  const lists: string[][] = [];
+  let room = 0;
+  for (const userId of userIds) {
+    const bytes = Buffer.byteLength(JSON.stringify(userId)) + 1;
+    if (bytes > room) {
+      lists.push([]);
+      room = JOB_BYTES;
+    }
+    lists.at(-1)?.push(userId);
+    room -= bytes;
+  }
+  return lists;
+}
+
+export const removeUsers: Capability<UserRemover> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new UserRemover(openTable(env)),
+};

@@ -1,0 +1,57 @@
+import type { JobKind, JobMessage, JobStore, StepResult, StoredJob } from '../data/jobs.ts';
+import type { QueueSender } from '../queues.ts';
+import { LONGEST_DELAY_SECONDS } from '../sqs/limits.ts';
+import type { MessageCall } from '../worker.ts';
+
+/** Does a step of a job, for a second or two. Done again, beside itself or from an earlier state, it does no harm. */
+export type Step = (job: StoredJob, clock: () => number) => Promise<StepResult>;
+
+export interface RunJobDeps {
+  readonly jobs: Pick<JobStore, 'get' | 'change' | 'end'>;
+  readonly steps: Readonly<Record<JobKind, Step>>;
+  /** The queue of jobs. */
+  readonly queue: QueueSender;
+}
+
+/** Longer than a function runs, so that nobody is at a job when its lease is over. */
+const LEASE = 90_000;
+/** No step is begun so shortly before the end. */
+const SPARE = 20_000;
+/** How long the message that a job goes on by may take, before the sweeper sends another. */
+const MARGIN = 5 * 60_000;
+/** The longest that the sweeper waits before it begins a job once more that fails always. */
+const LONGEST_PAUSE = 6 * 60 * 60_000;
+
+/**
+ * Goes on with a job as long as there is time, a step after the other; then, or when there is nothing to do before a later time, by another
+ * message. Each step is written down with the job's lease, by the revision that was read: of two who have the same job, one goes on. When a
+ * run ends half-way the sweeper finds the job once its lease is over, and the next one goes on from the last step. Where every run ends that
+ * way it waits longer each time, up to six hours, and the job stays until it is done; what a step throws is thrown on, for the message.
+ */
+export async function runJob({ jobs, steps, queue }: RunJobDeps, { message, clock, deadline, log }: Pick<MessageCall<JobMessage, Record<never, never>>, 'message' | 'clock' | 'deadline' | 'log'>): Promise<void> {
+  const hold = (tries: number) => {
+    const now = clock();
+    return { leaseUntil: now + LEASE, notBefore: undefined, tries, dueAt: now + Math.min(LEASE * 2 ** (tries - 1), LONGEST_PAUSE) };
+  };
+  const job = await jobs.get(message);
+  if (!job || Math.max(job.leaseUntil ?? 0, job.notBefore ?? 0) > clock()) return;
+  let mine = await jobs.change(job, hold((job.tries ?? 0) + 1));
+  while (mine !== 'lost') {
+    const result = await steps[mine.kind](mine, clock);
+    if (result === 'done') return jobs.end(mine);
+    const { progress, notBefore } = result;
+    const now = clock();
+    if (notBefore !== undefined && notBefore > now) {
+      if ((await jobs.change(mine, { progress, leaseUntil: undefined, notBefore, tries: undefined, dueAt: notBefore })) === 'lost') break;
+      // The sweeper would find it as well, up to a minute later.
+      const delaySeconds = Math.ceil((notBefore - now) / 1000);
+      return delaySeconds <= LONGEST_DELAY_SECONDS ? queue.send([{ body: message, delaySeconds }]) : undefined;
+    }
+    if (now > deadline - SPARE) {
+      if ((await jobs.change(mine, { progress, leaseUntil: undefined, notBefore: undefined, tries: undefined, dueAt: now + MARGIN })) === 'lost') break;
+      return queue.send([{ body: message }]);
+    }
+    mine = await jobs.change(mine, { progress, ...hold(1) });
+  }
+  log.warn('somebody else is at the job', { jobId: message.jobId });
+}

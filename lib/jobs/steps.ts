@@ -1,0 +1,48 @@
+import { building, type Capability } from '../capability.ts';
+import { removeRest } from '../data/content/removal.ts';
+import { emitEditorUpdateStep } from '../data/crdt/events.ts';
+import { eraseUsersStep } from '../data/erasure.ts';
+import { changeFoldersStep } from '../data/folderChanges.ts';
+import { doJobs, type StepResult, type StoredJob } from '../data/jobs.ts';
+import { removeDocumentsStep } from '../data/removal/documents.ts';
+import { removeOrganizationStep } from '../data/removal/organizations.ts';
+import { openTable, type Table } from '../data/table.ts';
+import { removeUsersStep } from '../data/userRemoval.ts';
+import { recovers, recoverStep } from '../deliveries/recover.ts';
+import { sendTo } from '../queues.ts';
+import type { RunJobDeps, Step } from './run.ts';
+
+/** Run jobs of every kind. */
+export const runsJobs: Capability<RunJobDeps> = /* @__PURE__ */ building([doJobs, sendTo.jobs, recovers], {
+  // What removals, changes of folders and tellings of editors take.
+  grants: [
+    { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'BatchWriteItem'] },
+    { resource: 'index/gsi1', actions: ['Query'] },
+    { resource: 'index/gsi2', actions: ['Query'] },
+  ],
+  env: ['TABLE_NAME'],
+  open: (env) => {
+    const [table, recovery] = [openTable(env), recovers.open(env)];
+    const on = (step: (table: Table, job: StoredJob, clock: () => number) => Promise<StepResult>): Step => (job, clock) => step(table, job, clock);
+    return {
+      jobs: doJobs.open(env),
+      queue: sendTo.jobs.open(env),
+      steps: {
+        async recoverDeliveries(job, clock) {
+          const reached = await recoverStep(recovery, job, clock);
+          return reached === 'done' ? 'done' : { progress: reached };
+        },
+        async removeRecords({ tenant, data }) {
+          await removeRest(table, tenant, JSON.parse(data));
+          return 'done';
+        },
+        removeDocuments: on(removeDocumentsStep),
+        removeOrganization: on(removeOrganizationStep),
+        changeFolders: on(changeFoldersStep),
+        removeUsers: on(removeUsersStep),
+        eraseUsers: on(eraseUsersStep),
+        emitEditorUpdate: on(emitEditorUpdateStep),
+      },
+    };
+  },
+});

@@ -1,0 +1,110 @@
+/** The removal of a large organization: what the request takes, and how fast the job is beside plain deletes. */
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { removeOrganizationStep } from '../../lib/data/removal/organizations.ts';
+import { Table } from '../../lib/data/table.ts';
+import { SETTLED_MS } from '../../lib/data/jobs.ts';
+import { inParallel } from '../../lib/inParallel.ts';
+import { type Customer, newCustomer } from '../support/customer.ts';
+import { startEngine, TABLE_NAME } from '../support/engine.ts';
+import { type LargeOrganization, makeLargeOrganization } from '../support/largeOrganization.ts';
+import { asDocumentClient, type Command, LeanClient } from '../support/leanClient.ts';
+import { startQueues } from '../support/queues.ts';
+import { printTable, quantile, ratio } from './report.ts';
+
+const LARGE = { users: 20_000, documents: 5_000, folders: 200, contentEvery: 50 };
+const EMPTY_ONES = 11;
+/** How many items are written once more to be deleted plainly. */
+const PLAIN = 20_000;
+/** How long each removal is measured at most; the whole bench ends within three minutes. */
+const LONGEST = 60_000;
+const BATCH = 25;
+const AT_A_TIME = 8;
+const WRITES: ReadonlySet<string> = new Set(['BatchWriteCommand', 'TransactWriteCommand', 'PutCommand', 'DeleteCommand', 'UpdateCommand']);
+
+/** A client that adds up what is written. */
+class Meter {
+  units = 0;
+  removed = 0;
+  readonly #client: LeanClient;
+
+  constructor(client: LeanClient) {
+    this.#client = client;
+  }
+
+  async send(command: Command): Promise<Record<string, any>> {
+    if (!WRITES.has(command.constructor.name)) return this.#client.send(command);
+    const { constructor: { name }, input } = command;
+    const answer = await this.#client.send({ constructor: { name }, input: { ...input, ReturnConsumedCapacity: 'TOTAL' } });
+    for (const { CapacityUnits = 0 } of [answer.ConsumedCapacity ?? []].flat()) this.units += CapacityUnits;
+    this.removed += name === 'BatchWriteCommand' ? input.RequestItems[TABLE_NAME].length : 1;
+    return answer;
+  }
+}
+
+interface Removed {
+  readonly items: number;
+  readonly perSecond: number;
+  readonly units: number;
+}
+
+async function measured(client: LeanClient, work: (meter: Meter, until: number) => Promise<void>): Promise<Removed> {
+  const meter = new Meter(client);
+  const begun = performance.now();
+  await work(meter, begun + LONGEST);
+  const seconds = (performance.now() - begun) / 1000;
+  return { items: meter.removed, perSecond: Math.round(meter.removed / seconds), units: meter.units / meter.removed };
+}
+
+/** The steps of the job, one after the other, as the worker does them. */
+function byJob({ apiKey: tenant }: Customer, { internalId }: LargeOrganization) {
+  return async (meter: Meter, until: number) => {
+    const table = new Table(asDocumentClient(meter), TABLE_NAME);
+    while (performance.now() < until) {
+      if ((await removeOrganizationStep(table, { tenant, createdAt: Date.now() - SETTLED_MS, data: JSON.stringify({ organization: internalId }) }, Date.now)) === 'done') return;
+    }
+  };
+}
+
+const batches = (items: readonly Record<string, any>[]) => Array.from({ length: Math.ceil(items.length / BATCH) }, (_each, index) => items.slice(index * BATCH, (index + 1) * BATCH));
+
+/** Deletes by keys that are known, and nothing else. */
+function byKeys(items: LargeOrganization['items']) {
+  return async (meter: Meter, until: number) => inParallel(batches(items), AT_A_TIME, async (batch) => {
+    if (performance.now() < until) await meter.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: batch.map(({ PK, SK }) => ({ DeleteRequest: { Key: { PK, SK } } })) } }));
+  });
+}
+
+const engine = await startEngine();
+const queues = await startQueues();
+const client = new LeanClient();
+
+/** Milliseconds that the handler takes to delete an organization. */
+async function deletion(customer: Customer, organizationId: string): Promise<number> {
+  const begun = performance.now();
+  await customer.ok('/v2/organizations/delete', { organizationIds: [organizationId] });
+  return performance.now() - begun;
+}
+
+const customer = await newCustomer();
+const empty: number[] = [];
+for (let number = 0; number < EMPTY_ONES; number++) {
+  await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: `empty-${number}` }] });
+  empty.push(await deletion(customer, `empty-${number}`));
+}
+const large = await makeLargeOrganization(engine, client, customer, 'acme', LARGE);
+const answered = await deletion(customer, 'acme');
+const ours = await measured(client, byJob(customer, large));
+// Evenly from all of them, so that there are as many of each kind in proportion.
+const plain = large.items.filter((_item, index) => index % Math.ceil(large.items.length / PLAIN) === 0);
+await inParallel(batches(plain), AT_A_TIME, async (batch) => void (await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: batch.map((Item) => ({ PutRequest: { Item } })) } }))));
+const raw = await measured(client, byKeys(plain));
+client.destroy();
+await queues.stop();
+await engine.stop();
+
+const row = (what: string, { items, perSecond, units }: Removed) => [what, items, perSecond, ratio(perSecond, raw.perSecond), units.toFixed(2)];
+printTable(`The removal of an organization of ${LARGE.users} users and ${LARGE.documents} documents (${large.items.length} items), on the local engine
+The answer of organizations/delete: ${answered.toFixed(1)} ms; that of an empty organization: ${quantile(empty, 0.5).toFixed(1)} ms (median of ${EMPTY_ONES}).
+WRU per item: an item and each of its index entries, by the KB.`,
+  ['how', 'items removed', 'items per second', 'ratio', 'WRU per item'],
+  [row('the job', ours), row('BatchWriteItem of known keys', raw)]);

@@ -1,0 +1,200 @@
+import { expect } from '@jest/globals';
+import { JobEntity, JobStore, type StoredJob } from '../../lib/data/jobs.ts';
+import { openTable } from '../../lib/data/table.ts';
+import { runJob } from '../../lib/jobs/run.ts';
+import { runsJobs } from '../../lib/jobs/steps.ts';
+import type { Customer } from './customer.ts';
+import type { Engine } from './engine.ts';
+import { everyItem } from './items.ts';
+import type { Queues } from './queues.ts';
+import { chain, type LivingDocument, type LivingFolder, LivingOrganization, type Named, type Thing, typeOf } from './life.ts';
+
+/** Every id that a life can have; what is not there is asked about as well. */
+export const names = {
+  organizations: ['acme', 'beta'],
+  folders: ['fa', 'fb', 'fc', 'fd'],
+  documents: ['da', 'db', 'dc'],
+  users: ['ada', 'bob', 'cyd'],
+  groups: ['group'],
+} as const;
+
+type Permissions = ReturnType<LivingOrganization['permissions']>;
+
+const PERMISSIONS = '/v2/auth/permissions/get';
+const everything = { userIds: names.users, folderIds: names.folders, documentIds: names.documents, skipResourceExistenceValidation: true };
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
+
+/** A tenant whose handlers are called and whose jobs run by a clock of their own, and the model of what they did. */
+export class LifeWorld {
+  readonly organizations = new Map<string, LivingOrganization>();
+  /** The users that the tenant knows. */
+  readonly known = new Set<string>();
+  /** The time for everybody, epoch ms. */
+  now: number;
+  /** Whether users were removed from a folder since the jobs last ended. */
+  leavesFolder = false;
+  #threads = 0;
+  /** Ids of jobs in the order of their first messages: the ids themselves are in no order within a second. */
+  readonly #begun: string[] = [];
+  readonly #engine: Engine;
+  readonly #queues: Queues;
+  readonly #customer: Customer;
+  readonly #store = new JobStore(openTable(process.env as never));
+  readonly #jobs = runsJobs.open(process.env as never);
+
+  constructor(engine: Engine, queues: Queues, customer: Customer, now: number) {
+    this.#engine = engine;
+    this.#queues = queues;
+    this.#customer = customer;
+    this.now = now;
+  }
+
+  /** Sends a request; gives the failure of all of it, or what it says of one item: `done` or `failed`. */
+  async outcome(path: string, data: object, item?: string): Promise<string> {
+    const { body } = await this.#customer.call(path, data);
+    if (body.error) return body.error.status;
+    return item === undefined || body.result.data[item].success ? 'done' : 'failed';
+  }
+
+  /** Sends a request and gives the status of its failure, or its data. */
+  async answer(path: string, data: object): Promise<any> {
+    const { body } = await this.#customer.call(path, data);
+    return body.error?.status ?? body.result.data;
+  }
+
+  newThread(): string {
+    return `thread-${(this.#threads += 1)}`;
+  }
+
+  /** Jobs that have not ended, oldest first. */
+  async jobs(): Promise<StoredJob[]> {
+    const { apiKey: tenant } = this.#customer;
+    const jobIds = (await everyItem(this.#engine)).flatMap(({ _t, jobId, PK }) => (_t === JobEntity.type && PK === JobEntity.partition({ tenant, jobId }) ? [jobId as string] : []));
+    for (const { body } of this.#queues.waiting('jobs')) if (!this.#begun.includes(body.jobId)) this.#begun.push(body.jobId);
+    this.#queues.clear();
+    jobIds.sort((a, b) => this.#begun.indexOf(a) - this.#begun.indexOf(b));
+    const jobs = await Promise.all(jobIds.map((jobId) => this.#store.get({ tenant, jobId })));
+    return jobs.filter((job) => job !== undefined);
+  }
+
+  /** One step of a job; `forgets` says that whoever does it ends before writing down how far it got. */
+  async work({ tenant, jobId }: StoredJob, forgets: boolean): Promise<void> {
+    const job = await this.#store.get({ tenant, jobId });
+    if (!job) return;
+    if (forgets) await this.#jobs.steps[job.kind](job, () => this.now);
+    else await runJob(this.#jobs, { message: { tenant, jobId }, clock: () => this.now, deadline: 0, log: silent });
+  }
+
+  /** Runs all jobs to their end, whatever they wait for; permissions must be those of the model after each run. */
+  async finish(): Promise<void> {
+    for (let round = 0; ; round++) {
+      const jobs = await this.jobs();
+      if (jobs.length === 0) {
+        for (const { lingering } of this.organizations.values()) lingering.clear();
+        this.leavesFolder = false;
+        return;
+      }
+      if (round === 20) throw new Error(`These jobs do not end: ${jobs.map(({ kind }) => kind).join()}`);
+      for (const { tenant, jobId } of jobs) {
+        await runJob(this.#jobs, { message: { tenant, jobId }, clock: () => this.now, deadline: Infinity, log: silent });
+        await this.expectPermissions();
+      }
+      // Past any lease and any wait.
+      this.now += 100_000;
+    }
+  }
+
+  /** Everybody's permissions on everything are those of the model. */
+  async expectPermissions(): Promise<void> {
+    for (const [organizationId, org] of this.organizations) {
+      const answer = await this.answer(PERMISSIONS, { organizationId, ...everything });
+      for (const userId of names.users) {
+        const expected = org.permissions(userId, this.known.has(userId), this.now, names);
+        expect([userId, this.#withoutLingering(org, userId, answer[userId], expected)]).toEqual([userId, expected]);
+      }
+    }
+  }
+
+  /** An answer without the access fields that may be in it or not. */
+  #withoutLingering(org: LivingOrganization, userId: string, answer: Permissions, { context }: Permissions): Permissions {
+    const { context: shown, ...others } = answer;
+    const fields = shown?.accessFields.filter((field) => context?.accessFields.includes(field) || !org.lingering.get(userId)?.has(field));
+    return { ...others, ...(fields?.length && { context: { accessFields: fields } }) };
+  }
+
+  /** Every listing shows what the model has. */
+  async expectListings(): Promise<void> {
+    const existing = [...this.organizations.values()].sort(byId);
+    expect(await this.answer('/v2/organizations/get', {})).toEqual(existing.map(({ id, disabled }) => ({ id, disabled })));
+    for (const organizationId of names.organizations) {
+      if (!this.organizations.has(organizationId)) expect(await this.answer(PERMISSIONS, { organizationId, ...everything })).toBe('INVALID_ARGUMENT');
+    }
+    for (const org of existing) {
+      await this.#expectDocuments(org);
+      await this.#expectFolders(org);
+      await this.#expectUsers(org);
+    }
+  }
+
+  async #expectDocuments(org: LivingOrganization): Promise<void> {
+    const at = { organizationId: org.id };
+    const documents = [...org.documents.values()].sort(byId);
+    const shown = (one: LivingDocument) => ({ id: one.id, disabled: one.disabled, accessType: typeOf(one), ...(one.folder && { folderId: one.folder.id }) });
+    expect(await this.answer('/v2/organizations/documents/get', at)).toEqual(documents.map(shown));
+    expect(await this.answer('/v2/organizations/documents/get', { ...at, documentIds: names.documents })).toEqual(documents.map(shown));
+    for (const folderId of names.folders) {
+      const folder = org.folders.get(folderId);
+      expect(await this.answer('/v2/organizations/documents/get', { ...at, folderId })).toEqual(folder ? documents.filter((one) => one.folder === folder).map(shown) : 'NOT_FOUND');
+    }
+    const threads = await this.answer('/v2/commentannotations/get', at);
+    expect(threads.map(({ annotationId }: any) => annotationId).sort()).toEqual(documents.flatMap((one) => [...one.threads]).sort());
+    for (const { id: documentId, threads: own } of documents) {
+      expect((await this.answer('/v2/commentannotations/get', { ...at, documentId })).map(({ annotationId }: any) => annotationId).sort()).toEqual([...own].sort());
+    }
+  }
+
+  async #expectFolders(org: LivingOrganization): Promise<void> {
+    const beneath = (parent: LivingFolder | undefined): object[] => [...org.folders.values()].filter((one) => one.parent === parent).sort(byId).map((one) => ({
+      folderId: one.id,
+      parentFolderId: parent?.id ?? 'root',
+      ancestors: ['root', ...chain(parent).map(({ id }) => id).reverse()],
+      accessType: typeOf(one),
+      inheritAccessFromParent: one.own === undefined,
+      subFolders: beneath(one),
+    }));
+    expect(await this.answer('/v2/organizations/folders/get', { organizationId: org.id, maxDepth: names.folders.length })).toMatchObject(beneath(undefined));
+  }
+
+  async #expectUsers(org: LivingOrganization): Promise<void> {
+    const at = { organizationId: org.id };
+    const lists: [object, Thing][] = [[at, org]];
+    for (const folder of org.folders.values()) lists.push([{ ...at, folderId: folder.id }, folder]);
+    for (const document of org.documents.values()) lists.push([{ ...at, documentId: document.id }, document]);
+    for (const [data, thing] of lists) {
+      expect((await this.answer('/v2/users/get', data)).map(({ userId }: any) => userId)).toEqual([...org.contactsOf(thing)].sort());
+    }
+    const groups = await this.answer('/v2/organizations/usergroups/get', { ...at, includeUsers: true });
+    expect(groups.map(({ groupId, users }: any) => [groupId, users.map(({ userId }: any) => userId)])).toEqual([...org.groups].map(([groupId, members]) => [groupId, [...members].sort()]));
+  }
+
+  /** Deletes the organizations and lets the jobs end: nothing is left then but the users that the tenant knows. */
+  async expectNothingLeft(): Promise<void> {
+    for (const organizationId of names.organizations) await this.outcome('/v2/organizations/delete', { organizationIds: [organizationId] });
+    this.organizations.clear();
+    await this.finish();
+    const left = (await everyItem(this.#engine)).filter(({ PK }) => PK.startsWith(`T#${this.#customer.apiKey}#`));
+    expect(left.filter(({ _t, departures = [] }) => _t !== 'User' || departures.length > 0)).toEqual([]);
+    expect(left.map(({ userId }) => userId).sort()).toEqual([...this.known].sort());
+  }
+}
+
+/** How a permission call names a thing. */
+export function resourceOf({ type, id }: Named, organizationId: string): object {
+  return type === 'organization' ? { type, id: organizationId } : { type, id, organizationId };
+}
+
+/** How a call about users names where they are. */
+export function scopeOf({ type, id }: Named): object {
+  return type === 'organization' ? {} : { [`${type}Id`]: id };
+}
