@@ -6,7 +6,7 @@ import { type FolderEntry, type FolderVisitor, type WalkBudget, type WalkedFolde
 import { FolderChangeEntity, folderChangesOf, FolderEntity, FolderEntryEntity, type Place, type StoredFolderChange } from './folders.ts';
 import { endJob, SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
 import { OrganizationEntity } from './organizations.ts';
-import { removeDocumentContent } from './removal/documents.ts';
+import { removeContent } from './removal/documents.ts';
 import { removeResource } from './removal/resources.ts';
 import { settle } from './settle.ts';
 import { remove, replace, type Table } from './table.ts';
@@ -149,7 +149,7 @@ function removing({ table, place, clock, until }: Walk): FolderVisitor {
           if (stored.folder?.internalId !== folder.internalId) return;
           if ((await table.write([remove(DocumentEntity, { ...place, ...stored }, stored._r)])) !== 'done') return void (complete = false);
         }
-        if (await removeDocumentContent(table, { ...place, document: entry.internalId }, entry.id, clock, until)) removed.push(entry);
+        if (await removeContent(table, { ...place, document: entry.internalId, documentId: entry.id }, { clock, until })) removed.push(entry);
         else complete = false;
       });
       await table.removeKeys(removed.map((entry) => key(folder, entry)));

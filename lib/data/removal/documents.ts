@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { inParallel } from '../../inParallel.ts';
-import type { DocumentPlace } from '../content/places.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs.ts';
 import type { Table } from '../table.ts';
 import type { DocumentsRemoval, RemovedDocument } from './begin.ts';
@@ -32,14 +31,9 @@ export async function removeDocumentsStep(table: Table, { tenant, createdAt, dat
 }
 
 /**
- * Removes what lies in a document that is gone, `documentId` under the customer's id, until a time (epoch ms), but some of it in any case; gives
- * whether nothing is left. Whoever calls has waited until nobody writes there any more (`SETTLED_MS`): what is written meanwhile can stay.
+ * Removes what lies in a document that is gone, as long as there is time, but some of it in any case; gives whether nothing is left. Whoever calls
+ * has waited until nobody writes there any more (`SETTLED_MS`): what is written meanwhile can stay.
  */
-export async function removeDocumentContent(table: Table, place: DocumentPlace, documentId: string, clock: () => number, until: number): Promise<boolean> {
-  return removeContent(table, { ...place, documentId }, { clock, until });
-}
-
-/** The same within a budget. */
 export async function removeContent(table: Table, place: RemovedPlace, { clock, until }: Budget): Promise<boolean> {
   let parts = documentParts;
   do {
@@ -48,5 +42,3 @@ export async function removeContent(table: Table, place: RemovedPlace, { clock, 
   } while (parts.length > 0 && clock() < until);
   return parts.length === 0;
 }
-
-export { removeDocumentsJob } from './begin.ts';

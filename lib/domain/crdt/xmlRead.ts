@@ -30,28 +30,41 @@ export function readNodes(list: Shared, kind: ListKind): StoredNode[] {
 }
 
 function readElements(list: Shared): StoredNode[] {
-  const nodes: StoredNode[] = [];
-  let at = 0;
-  for (const item of itemsOf(list)) {
-    if (!item.countable) continue;
-    const { content } = item;
-    const type = content instanceof Y.ContentType ? (content.type as Shared) : undefined;
-    const place = { at, length: item.length, types: type ? [type] : [] };
-    const last = nodes.at(-1);
-    at += item.length;
-    if (type instanceof Y.XmlText && !isBlock(type as Shared)) {
-      const runs = readRuns(type as Shared);
-      // Texts side by side, as concurrent editing makes them, are one to every reader; an empty one is none.
-      if (last?.shape === 'text') nodes[nodes.length - 1] = { ...last, runs: joinedRuns(last.runs, runs), length: at - last.at, types: [...last.types, ...place.types] };
-      else if (runs.length > 0) nodes.push({ shape: 'text', runs, ...place } satisfies TextNode & typeof place);
-    } else if (type instanceof Y.XmlText) nodes.push({ ...readBlock(type as Shared), ...place });
-    else if (type instanceof Y.XmlElement) nodes.push({ ...readElement(type), ...place });
-    else nodes.push({ ...readOpaque(item), ...place });
-  }
-  return nodes;
+  return readEach(list, ({ type, place, nodes, last }) => {
+    if (!(type instanceof Y.XmlText) || isBlock(type as Shared)) return false;
+    const runs = readRuns(type as Shared);
+    // Texts side by side, as concurrent editing makes them, are one to every reader; an empty one is none.
+    if (last?.shape === 'text') nodes[nodes.length - 1] = { ...last, runs: joinedRuns(last.runs, runs), length: place.at + place.length - last.at, types: [...last.types, ...place.types] };
+    else if (runs.length > 0) nodes.push({ shape: 'text', runs, ...place } satisfies TextNode & typeof place);
+    return true;
+  });
 }
 
 function readSpans(list: Shared): StoredNode[] {
+  return readEach(list, ({ content, type, place, nodes, last }) => {
+    if (content instanceof Y.ContentString) {
+      if (last && 'text' in last) nodes[nodes.length - 1] = { ...last, text: last.text + knownToXml(content.str), length: place.at + place.length - last.at };
+      else nodes.push({ shape: 'loose', name: 'text', attributes: [], text: knownToXml(content.str), ...place } satisfies SpanNode & typeof place);
+      return true;
+    }
+    if (type?.constructor !== Y.Map) return false;
+    nodes.push({ shape: 'span', name: typeOf(type) ?? 'text', attributes: attributesOf(type, true), text: '', ...place } satisfies SpanNode & typeof place);
+    return true;
+  });
+}
+
+/** What a list holds at one place, and the nodes before it. */
+interface Holding {
+  readonly content: Y.Item['content'];
+  /** The type that it is, if it is one. */
+  readonly type: Shared | undefined;
+  readonly place: Pick<StoredNode, 'at' | 'length' | 'types'>;
+  readonly nodes: StoredNode[];
+  readonly last: StoredNode | undefined;
+}
+
+/** The nodes of a list. `readOwn` reads what only lists of one kind have, and says whether it was that; blocks and elements are the same in both. */
+function readEach(list: Shared, readOwn: (holding: Holding) => boolean): StoredNode[] {
   const nodes: StoredNode[] = [];
   let at = 0;
   for (const item of itemsOf(list)) {
@@ -59,13 +72,9 @@ function readSpans(list: Shared): StoredNode[] {
     const { content } = item;
     const type = content instanceof Y.ContentType ? (content.type as Shared) : undefined;
     const place = { at, length: item.length, types: type ? [type] : [] };
-    const last = nodes.at(-1);
     at += item.length;
-    if (content instanceof Y.ContentString) {
-      if (last && 'text' in last) nodes[nodes.length - 1] = { ...last, text: last.text + knownToXml(content.str), length: at - last.at };
-      else nodes.push({ shape: 'loose', name: 'text', attributes: [], text: knownToXml(content.str), ...place } satisfies SpanNode & typeof place);
-    } else if (type?.constructor === Y.Map) nodes.push({ shape: 'span', name: typeOf(type) ?? 'text', attributes: attributesOf(type, true), text: '', ...place } satisfies SpanNode & typeof place);
-    else if (type instanceof Y.XmlText) nodes.push({ ...readBlock(type as Shared), ...place });
+    if (readOwn({ content, type, place, nodes, last: nodes.at(-1) })) continue;
+    if (type instanceof Y.XmlText) nodes.push({ ...readBlock(type as Shared), ...place });
     else if (type instanceof Y.XmlElement) nodes.push({ ...readElement(type), ...place });
     else nodes.push({ ...readOpaque(item), ...place });
   }
