@@ -3,7 +3,8 @@ import { resourceTypes } from '../domain/access.ts';
 import { inParallel } from '../inParallel.ts';
 import { removeUserContent } from './content/userRemoval.ts';
 import type { Stored } from './entity.ts';
-import { FolderEntryEntity, type Place } from './folders.ts';
+import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from './folderWalk.ts';
+import type { Place } from './folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
 import { settle } from './settle.ts';
 import { replace, type Table } from './table.ts';
@@ -18,6 +19,7 @@ const PARALLEL = 8;
 /** How many folders and documents beneath a folder are in memory at a time. */
 const PORTION = 5_000;
 const ENTRIES_AT_A_TIME = 500;
+
 /** Users who are to go from a resource. Whoever the tenant does not know, such as the author of an imported comment, goes by the time of the call. */
 export const Leaving = z.object({
   /** Internal ids. */
@@ -29,17 +31,13 @@ export const Leaving = z.object({
 });
 export type Leaving = z.output<typeof Leaving>;
 
-/** The way from a folder down to where a walk stopped: at each level the folder's internal id, and after which entry to go on. */
-const Levels = z.array(z.object({ folder: z.string(), after: z.string().optional() }));
-type Levels = z.output<typeof Levels>;
-
 /**
  * How far a removal got: everything goes once, and once more after a while, as some of it may have been written just then or not yet been
  * indexed; then the departures. Beneath a folder, portion by portion; in each, user by user.
  */
 const Progress = z.object({
   stage: z.enum(['first', 'second', 'departures']),
-  portion: Levels.optional(),
+  portion: WalkStack.optional(),
   user: z.number(),
   /** Where the user's content goes on. */
   after: z.string().optional(),
@@ -78,35 +76,20 @@ interface Removal {
 }
 
 /** The internal ids of what users leave, or of some of it and where the rest begins; none when it is the whole organization. */
-async function portionOf(table: Table, place: Place, { resource }: Leaving, from: Levels | undefined, most: number): Promise<{ within: ReadonlySet<string> | undefined; next: Levels | undefined }> {
+async function portionOf(table: Table, place: Place, { resource }: Leaving, from: WalkStack | undefined, most: number): Promise<{ within: ReadonlySet<string> | undefined; next: WalkStack | undefined }> {
   if (resource.resourceType === 'organization') return { within: undefined, next: undefined };
   if (resource.resourceType === 'document') return { within: new Set([resource.internalId]), next: undefined };
   const within = new Set(from ? [] : [resource.internalId]);
-  const next = await walkDown(table, place, from ?? [{ folder: resource.internalId }], most, (internalId) => within.add(internalId));
+  const visitor: FolderVisitor = {
+    async visit(_folder, entries) {
+      for (const { internalId } of entries) within.add(internalId);
+      return new Set(entries.flatMap(({ kind, id }) => (kind === 'folder' ? [id] : [])));
+    },
+  };
+  const budget = { page: Math.min(ENTRIES_AT_A_TIME, most), pages: Infinity, goesOn: () => within.size < most };
+  // Only who visits needs the customer's id of the folder.
+  const next = await walkFolders(table, place, from ?? walkFrom({ internalId: resource.internalId, id: '' }), visitor, budget);
   return { within, next };
-}
-
-/** Goes through what lies beneath a folder, depth first, for at most so many folders and documents; gives where it stopped, undefined at the end. */
-async function walkDown(table: Table, place: Place, from: Levels, most: number, visit: (internalId: string) => void): Promise<Levels | undefined> {
-  const levels = from.map(({ folder, after }) => ({ folder, after, entries: [][Symbol.iterator]() as Iterator<Stored<{ kind: 'folder' | 'document'; id: string; internalId: string }>>, more: true }));
-  let visited = 0;
-  for (let level = levels.at(-1); level; level = levels.at(-1)) {
-    const { value: entry } = level.entries.next();
-    if (!entry) {
-      if (level.more) {
-        const page = await table.query(FolderEntryEntity, { ...place, folder: level.folder }, { limit: ENTRIES_AT_A_TIME, after: level.after });
-        Object.assign(level, { entries: page.values.values(), more: page.next !== undefined });
-        if (page.values.length > 0) continue;
-      }
-      levels.pop();
-      continue;
-    }
-    visit(entry.internalId);
-    level.after = FolderEntryEntity.key({ ...place, folder: level.folder, ...entry }).SK;
-    if (entry.kind === 'folder') levels.push({ folder: entry.internalId, after: undefined, entries: [].values(), more: true });
-    if (++visited >= most) return levels.map(({ folder, after }) => ({ folder, after }));
-  }
-  return undefined;
 }
 
 /** Removes what is to go of users from `progress` on, for about a second; gives where it stopped, undefined after the last user. */
