@@ -18,16 +18,19 @@ export interface SharedResources {
 /** Where the value of each environment variable comes from: an attribute of a resource, or a setting. */
 export function environmentValues({ api, table, secrets, queues }: SharedResources, settings: Settings): Record<EnvironmentName, string> {
   return {
+    CLAUDE_MODEL_ID: settings.claudeModelId ?? '',
     DELIVER_QUEUE_URL: queues.deliver.queue.ref,
     DELIVER_SLOW_QUEUE_URL: queues.deliverSlow.queue.ref,
     DUE_MARGIN_SECONDS: String(settings.dueMarginSeconds),
     EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(settings.emailStatusPerMinutePerAddress),
     EMAIL_STATUS_PER_MINUTE_PER_EMAIL: String(settings.emailStatusPerMinutePerEmail),
+    EMBEDDING_MODEL: settings.embeddingModel,
     JOBS_QUEUE_URL: queues.jobs.queue.ref,
     LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(settings.loginLinksPerHourPerEmail),
     MAIL_FROM: settings.mailFrom ?? '',
     MAIL_QUEUE_URL: queues.mail.queue.ref,
     MAIL_RETRY_SCHEDULE: settings.mailRetrySchedule,
+    NOVA_MODEL_ID: settings.novaModelId ?? '',
     PUBLIC_URL: api.attrApiEndpoint,
     RECONCILE_AFTER_SECONDS: String(settings.reconcileAfterSeconds),
     SERVICE_NAME: settings.serviceName,
@@ -41,24 +44,39 @@ export function environmentValues({ api, table, secrets, queues }: SharedResourc
   };
 }
 
-/** The one ARN that a grant on each resource names; none for what this deployment does not have. */
-export type ResourceArns = Readonly<Record<ResourceName, string | undefined>>;
+/** The ARNs that a grant on each resource names; none for what this deployment does not have. */
+export type ResourceArns = Readonly<Record<ResourceName, readonly string[]>>;
 
-export function resourceArns({ table, secrets, queues }: SharedResources, { mailFrom, mailIdentity = domainOf(mailFrom) }: Settings): ResourceArns {
+export function resourceArns({ table, secrets, queues }: SharedResources, settings: Settings): ResourceArns {
+  const { mailFrom, mailIdentity = domainOf(mailFrom) } = settings;
   return {
-    'mail/identity': mailFrom === undefined ? undefined : `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/${mailIdentity}`,
-    table: table.attrArn,
-    'index/gsi1': `${table.attrArn}/index/gsi1`,
-    'index/gsi2': `${table.attrArn}/index/gsi2`,
-    'index/gsi3': `${table.attrArn}/index/gsi3`,
-    'index/gsi4': `${table.attrArn}/index/gsi4`,
-    'queue/deliver': queues.deliver.queue.attrArn,
-    'queue/deliverSlow': queues.deliverSlow.queue.attrArn,
-    'queue/jobs': queues.jobs.queue.attrArn,
-    'queue/mail': queues.mail.queue.attrArn,
-    'secret/masterKey': secrets.masterKey.ref,
-    'secret/signingKey': secrets.signingKey.ref,
+    'mail/identity': mailFrom === undefined ? [] : [`arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/${mailIdentity}`],
+    'model/claude': modelArns(settings.claudeModelId),
+    'model/embedding': settings.embeddingModel === 'lexical' ? [] : modelArns(settings.embeddingModel),
+    'model/nova': modelArns(settings.novaModelId),
+    table: [table.attrArn],
+    'index/content': [`${table.attrArn}/index/content`],
+    'index/gsi1': [`${table.attrArn}/index/gsi1`],
+    'index/gsi2': [`${table.attrArn}/index/gsi2`],
+    'index/gsi3': [`${table.attrArn}/index/gsi3`],
+    'index/gsi4': [`${table.attrArn}/index/gsi4`],
+    'index/review': [`${table.attrArn}/index/review`],
+    'queue/deliver': [queues.deliver.queue.attrArn],
+    'queue/deliverSlow': [queues.deliverSlow.queue.attrArn],
+    'queue/jobs': [queues.jobs.queue.attrArn],
+    'queue/mail': [queues.mail.queue.attrArn],
+    'secret/masterKey': [secrets.masterKey.ref],
+    'secret/signingKey': [secrets.signingKey.ref],
   };
+}
+
+/** What must be allowed to ask a model of Bedrock: the model itself, or the inference profile and the model in every region that it may send to. */
+function modelArns(id: string | undefined): string[] {
+  if (id === undefined) return [];
+  const [, model] = /^(?:global|[a-z]{2,4})\.(.+)$/.exec(id) ?? [];
+  const bedrock = `arn:${Aws.PARTITION}:bedrock`;
+  if (model === undefined) return [`${bedrock}:${Aws.REGION}::foundation-model/${id}`];
+  return [`${bedrock}:${Aws.REGION}:${Aws.ACCOUNT_ID}:inference-profile/${id}`, `${bedrock}:*::foundation-model/${model}`];
 }
 
 /** What the functions of a stack are given of what is outside it. */
@@ -73,14 +91,14 @@ export function accessOf(capabilities: readonly Capability<unknown>[], { environ
   return {
     environment: Object.fromEntries(names.map((name) => [name, environment[name]])),
     statements: mergeGrants(capabilities.flatMap(({ grants }) => grants)).flatMap(({ resource, actions }) => {
-      const arn = arns[resource];
-      return arn === undefined ? [] : [{ actions: actions.map((action) => iamAction(resource, action)), resource: arn }];
+      const resources = arns[resource];
+      return resources.length === 0 ? [] : [{ actions: actions.map((action) => iamAction(resource, action)), resources }];
     }),
   };
 }
 
 /** The IAM names of services, by the kind of resource. */
-const services: Readonly<Record<string, string>> = { table: 'dynamodb', index: 'dynamodb', queue: 'sqs', secret: 'secretsmanager', mail: 'ses' };
+const services: Readonly<Record<string, string>> = { table: 'dynamodb', index: 'dynamodb', queue: 'sqs', secret: 'secretsmanager', mail: 'ses', model: 'bedrock' };
 
 /** The IAM name of an action: grants leave out the service, which the resource tells. */
 function iamAction(resource: ResourceName, action: string): string {

@@ -4,10 +4,11 @@ import { Architecture, type CfnFunction, type Code, Function, Runtime } from 'aw
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 
-/** What a function may do on one resource. */
+/** What a function may do on a resource. */
 export interface Permission {
   readonly actions: string[];
-  readonly resource: string;
+  /** Its ARNs. */
+  readonly resources: readonly string[];
 }
 
 export interface LambdaFunctionProps {
@@ -38,7 +39,7 @@ export class LambdaFunction extends Construct {
         Grants: new PolicyDocument({
           statements: [
             new PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [this.logGroup.logGroupArn] }),
-            ...props.statements.map(({ actions, resource }) => new PolicyStatement({ actions, resources: [resource] })),
+            ...props.statements.map(({ actions, resources }) => new PolicyStatement({ actions, resources: [...resources] })),
           ],
         }),
       },

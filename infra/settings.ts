@@ -20,6 +20,11 @@ function seconds(byDefault: number, least: number, most: number) {
   return numeric(z.int('must be a whole number').min(least, `must be at least ${least}`).max(most, `must be at most ${most}`)).default(byDefault);
 }
 
+/** None by default: a model costs money, and must be enabled in the account first. */
+function modelId() {
+  return orNothing(z.string().regex(/^[a-z0-9][a-z0-9.:-]{2,127}$/, 'must be the id of a model or an inference profile'));
+}
+
 /** Events are kept for 30 days; what failed can be sent again for 14. */
 const LONGEST_SCHEDULE_SECONDS = 14 * 24 * 60 * 60;
 
@@ -54,6 +59,12 @@ const schema = z.object({
     .describe('How often the status of one e-mail address may be asked for in a minute.'),
   loginLinksPerHourPerEmail: callsPerWindow(10)
     .describe('How many login links may be asked for one e-mail address in an hour.'),
+  embeddingModel: z.enum(['amazon.titan-embed-text-v2:0', 'lexical'], 'must be "amazon.titan-embed-text-v2:0" or "lexical"').default('amazon.titan-embed-text-v2:0')
+    .describe('What turns judgments and queries into vectors: a model of Amazon Bedrock, which finds what means the same, or `lexical`, which finds the same words and asks no model.'),
+  claudeModelId: modelId()
+    .describe('The model, or inference profile, of Amazon Bedrock that reads files for `/v2/agents/extract` with `provider: "claude"`, and without a provider.'),
+  novaModelId: modelId()
+    .describe('The same with `provider: "nova"`, and without a provider where `claudeModelId` is not set.'),
   webhookRetrySchedule: retrySchedule('0,5,300,1800,7200,18000,36000,36000')
     .describe('The attempts to deliver a webhook: seconds before each, counted from the end of the one before it.'),
   mailRetrySchedule: retrySchedule('0,60,300,1800,7200,21600')

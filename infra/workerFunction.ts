@@ -99,11 +99,11 @@ export class WorkerFunction extends LambdaFunction {
 function reading(on: Source, { queues: pairs, streamArn, streamDeadLettersArn }: WorkerSources): Permission[] {
   if ('queue' in on) {
     const actions = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'].map((action) => `sqs:${action}`);
-    return [{ actions, resource: pairs[on.queue].queue.attrArn }];
+    return [{ actions, resources: [pairs[on.queue].queue.attrArn] }];
   }
   if ('inserts' in on) {
     const actions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map((action) => `dynamodb:${action}`);
-    return [{ actions, resource: streamArn }, { actions: ['sqs:SendMessage'], resource: streamDeadLettersArn }];
+    return [{ actions, resources: [streamArn] }, { actions: ['sqs:SendMessage'], resources: [streamDeadLettersArn] }];
   }
   return [];
 }

@@ -9,31 +9,42 @@ import type { QueueName } from './queues.ts';
 export const indexNames = ['gsi1', 'gsi2', 'gsi3', 'gsi4'] as const;
 export type IndexName = (typeof indexNames)[number];
 
+/** The vector indexes of the table, by what the vectors are made of: what a judgment says, and what it is about. */
+export const vectorIndexNames = ['review', 'content'] as const;
+export type VectorIndexName = (typeof vectorIndexNames)[number];
+
 /** Everything in the stack that a function can be granted something on. */
 export type Grant =
   | { resource: 'table'; actions: readonly TableAction[] }
   | { resource: `index/${IndexName}`; actions: readonly 'Query'[] }
+  | { resource: `index/${VectorIndexName}`; actions: readonly 'SearchVectors'[] }
+  | { resource: `model/${ModelName}`; actions: readonly 'InvokeModel'[] }
   | { resource: SecretName; actions: readonly 'GetSecretValue'[] }
   | { resource: `queue/${QueueName}`; actions: readonly QueueAction[] }
   | { resource: 'mail/identity'; actions: readonly 'SendEmail'[] };
 
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem' | 'ConditionCheckItem';
 export type QueueAction = 'GetQueueAttributes' | 'SendMessage';
+/** The models of Amazon Bedrock that functions ask. */
+export type ModelName = 'embedding' | 'claude' | 'nova';
 export type SecretName = 'secret/masterKey' | 'secret/signingKey';
 export type ResourceName = Grant['resource'];
 
 /** The environment variables that the stack can give to a function; `infra/environment.ts` says where each value comes from. */
 export type EnvironmentName =
+  | 'CLAUDE_MODEL_ID'
   | 'DELIVER_QUEUE_URL'
   | 'DELIVER_SLOW_QUEUE_URL'
   | 'DUE_MARGIN_SECONDS'
   | 'EMAIL_STATUS_PER_MINUTE_PER_ADDRESS'
   | 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'
+  | 'EMBEDDING_MODEL'
   | 'JOBS_QUEUE_URL'
   | 'LOGIN_LINKS_PER_HOUR_PER_EMAIL'
   | 'MAIL_FROM'
   | 'MAIL_QUEUE_URL'
   | 'MAIL_RETRY_SCHEDULE'
+  | 'NOVA_MODEL_ID'
   | 'PUBLIC_URL'
   | 'RECONCILE_AFTER_SECONDS'
   | 'SERVICE_NAME'

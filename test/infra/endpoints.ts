@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { queueNames } from '../../infra/queues.ts';
 import { registeredRoutes } from '../../infra/synthesise.ts';
-import { type Capability, indexNames } from '../../lib/capability.ts';
+import { type Capability, indexNames, vectorIndexNames } from '../../lib/capability.ts';
 import { defineEndpoint, type Endpoint } from '../../lib/endpoint.ts';
 import type { Routed } from '../../lib/page.ts';
 
@@ -10,13 +10,15 @@ const everything: Capability<undefined> = {
     { resource: 'table', actions: ['DeleteItem', 'GetItem'] },
     { resource: 'table', actions: ['GetItem', 'PutItem'] },
     ...indexNames.map((index) => ({ resource: `index/${index}`, actions: ['Query'] }) as const),
+    ...vectorIndexNames.map((index) => ({ resource: `index/${index}`, actions: ['SearchVectors'] }) as const),
+    ...(['claude', 'embedding', 'nova'] as const).map((model) => ({ resource: `model/${model}`, actions: ['InvokeModel'] }) as const),
     ...queueNames.map((name) => ({ resource: `queue/${name}`, actions: ['SendMessage'] }) as const),
     { resource: 'secret/masterKey', actions: ['GetSecretValue'] },
     { resource: 'secret/signingKey', actions: ['GetSecretValue'] },
     { resource: 'mail/identity', actions: ['SendEmail'] },
   ],
   env: [
-    'DELIVER_QUEUE_URL', 'DELIVER_SLOW_QUEUE_URL', 'DUE_MARGIN_SECONDS', 'EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL', 'JOBS_QUEUE_URL',
+    'CLAUDE_MODEL_ID', 'EMBEDDING_MODEL', 'NOVA_MODEL_ID', 'DELIVER_QUEUE_URL', 'DELIVER_SLOW_QUEUE_URL', 'DUE_MARGIN_SECONDS', 'EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL', 'JOBS_QUEUE_URL',
     'LOGIN_LINKS_PER_HOUR_PER_EMAIL', 'MAIL_FROM', 'MAIL_QUEUE_URL', 'MAIL_RETRY_SCHEDULE', 'PUBLIC_URL', 'RECONCILE_AFTER_SECONDS', 'WEBHOOK_RETRY_SCHEDULE',
     'TABLE_NAME', 'MASTER_KEY_SECRET_ARN', 'SIGNING_KEY_SECRET_ARN', 'UNVERIFIED_GRACE_DAYS', 'WORKSPACE_CREATION', 'WORKSPACE_CREATION_PER_MINUTE',
   ],

@@ -8,6 +8,11 @@ export const identityArn = (identity: string) => ({
   'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':ses:', { Ref: 'AWS::Region' }, ':', { Ref: 'AWS::AccountId' }, `:identity/${identity}`]],
 });
 
+const modelArn = (id: string) => ({ 'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':bedrock:', { Ref: 'AWS::Region' }, `::foundation-model/${id}`]] });
+
+/** The settings of a deployment that has everything which a deployment can do without. */
+export const complete = { mailFrom: 'no-reply@mail.example.com', claudeModelId: 'anthropic.claude-sonnet-4-5-20250929-v1:0', novaModelId: 'amazon.nova-pro-v1:0' };
+
 /** What each grant and each variable has to come to, written down a second time on purpose. */
 const arns: Record<ResourceName, unknown> = {
   table: tableArn,
@@ -15,6 +20,11 @@ const arns: Record<ResourceName, unknown> = {
   'index/gsi2': indexArn('gsi2'),
   'index/gsi3': indexArn('gsi3'),
   'index/gsi4': indexArn('gsi4'),
+  'index/content': indexArn('content'),
+  'index/review': indexArn('review'),
+  'model/claude': modelArn(complete.claudeModelId),
+  'model/embedding': modelArn('amazon.titan-embed-text-v2:0'),
+  'model/nova': modelArn(complete.novaModelId),
   'queue/deliver': { 'Fn::GetAtt': ['DeliverQueue', 'Arn'] },
   'queue/deliverSlow': { 'Fn::GetAtt': ['DeliverSlowQueue', 'Arn'] },
   'queue/jobs': { 'Fn::GetAtt': ['JobsQueue', 'Arn'] },
@@ -23,19 +33,22 @@ const arns: Record<ResourceName, unknown> = {
   'secret/signingKey': { Ref: 'SigningKey' },
   'mail/identity': identityArn('mail.example.com'),
 };
-const services: Record<string, string> = { table: 'dynamodb', index: 'dynamodb', queue: 'sqs', secret: 'secretsmanager', mail: 'ses' };
+const services: Record<string, string> = { table: 'dynamodb', index: 'dynamodb', queue: 'sqs', secret: 'secretsmanager', mail: 'ses', model: 'bedrock' };
 const values: Record<EnvironmentName, unknown> = {
+  CLAUDE_MODEL_ID: complete.claudeModelId,
   DELIVER_QUEUE_URL: { Ref: 'DeliverQueue' },
   DELIVER_SLOW_QUEUE_URL: { Ref: 'DeliverSlowQueue' },
   DUE_MARGIN_SECONDS: '300',
   EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: '60',
   EMAIL_STATUS_PER_MINUTE_PER_EMAIL: '10',
+  EMBEDDING_MODEL: 'amazon.titan-embed-text-v2:0',
   JOBS_QUEUE_URL: { Ref: 'JobsQueue' },
   LOGIN_LINKS_PER_HOUR_PER_EMAIL: '10',
-  MAIL_FROM: 'no-reply@mail.example.com',
+  MAIL_FROM: complete.mailFrom,
   MAIL_QUEUE_URL: { Ref: 'MailQueue' },
   MAIL_RETRY_SCHEDULE: '0,60,300,1800,7200,21600',
   RECONCILE_AFTER_SECONDS: '180',
+  NOVA_MODEL_ID: complete.novaModelId,
   PUBLIC_URL: { 'Fn::GetAtt': ['Api', 'ApiEndpoint'] },
   SERVICE_NAME: 'svc',
   TABLE_NAME: { Ref: 'Table' },

@@ -4,12 +4,12 @@ import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { routeKey } from '../../lib/page.ts';
 import { type Assembly, assemblyOf, functionBehind, functionsOf, list, pairsOf, resources, roleOf, type Statement, statementsOf } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
-import { expectedEnvironment, grantedPairs, identityArn, logPairs } from './expected.ts';
+import { complete, expectedEnvironment, grantedPairs, identityArn, logPairs } from './expected.ts';
 
 const endpoints = [...registered, greedy];
 let assembly: Assembly;
 beforeAll(() => {
-  assembly = assemblyOf(endpoints, { mailFrom: 'no-reply@mail.example.com' });
+  assembly = assemblyOf(endpoints, complete);
 });
 
 describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('%s', (path, endpoint) => {

@@ -6,13 +6,13 @@ import { workerCapabilities } from '../../lib/sqs/capabilities.ts';
 import { type FromInserts, type Worker, workerId } from '../../lib/worker.ts';
 import { type Assembly, assemblyOf, functionOf, functionsOf, pairsOf, type Resource, resources, roleOf, statementsOf, type Template } from './assembly.ts';
 import { registered } from './endpoints.ts';
-import { expectedEnvironment, grantedPairs, logPairs } from './expected.ts';
+import { complete, expectedEnvironment, grantedPairs, logPairs } from './expected.ts';
 import { fakeWorkers, workers } from './workers.ts';
 
 let assembly: Assembly;
 let template: Template;
 beforeAll(() => {
-  assembly = assemblyOf(registered, { mailFrom: 'no-reply@mail.example.com' });
+  assembly = assemblyOf(registered, complete);
   template = assembly.workers!;
 });
 

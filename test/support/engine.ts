@@ -21,6 +21,8 @@ const environment = {
   AWS_SECRET_ACCESS_KEY: 'test',
   // Nobody listens: a test whose messages are to arrive starts queues (queues.ts).
   AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9',
+  AWS_ENDPOINT_URL_BEDROCK_RUNTIME: 'http://127.0.0.1:9',
+  CLAUDE_MODEL_ID: '',
   DELIVER_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/deliver',
   DELIVER_SLOW_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/deliverSlow',
   DUE_MARGIN_SECONDS: '300',
@@ -31,6 +33,8 @@ const environment = {
   MAIL_FROM: 'no-reply@example.com',
   MAIL_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/mail',
   MAIL_RETRY_SCHEDULE: '0,60,300,1800,7200,21600',
+  EMBEDDING_MODEL: 'lexical',
+  NOVA_MODEL_ID: '',
   PUBLIC_URL: 'https://api.test',
   RECONCILE_AFTER_SECONDS: '180',
   SERVICE_NAME: 'svc',
