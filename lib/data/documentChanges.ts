@@ -1,9 +1,10 @@
 import type { Capability } from '../capability.ts';
-import type { AccessType } from '../domain/access.ts';
+import { type AccessType, folderChain } from '../domain/access.ts';
 import { mergeMetadata } from '../domain/metadata.ts';
 import { ApiError } from '../errors.ts';
 import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
 import type { Stored } from './entity.ts';
+import { crossings } from './folderDepartures.ts';
 import { type Folder, FolderEntryEntity, type Place } from './folders.ts';
 import type { JobMessage } from './jobs.ts';
 import type { Added } from './organizations.ts';
@@ -80,8 +81,10 @@ export class DocumentChanger extends DocumentReader {
       const documents = await this.named(place, documentIds);
       refuse('NOT_FOUND', ABSENT, 'does_not_exist', documents.map((document) => document === undefined));
       refuse('FAILED_PRECONDITION', DISABLED, 'disabled', documents.map((document) => document?.disabled === true));
-      const ops = documents.flatMap((document) => (document ? moveOps(place, document, folder, now) : []));
-      return (await this.table.write(ops)) === 'done' ? 'done' : 'conflict';
+      const present = documents.filter((document) => document !== undefined);
+      const ops = present.flatMap((document) => moveOps(place, document, folder, now));
+      const crossed = ops.length > 0 ? await this.#crossings(place, present, folder, now) : [];
+      return (await this.table.write([...ops, ...crossed])) === 'done' ? 'done' : 'conflict';
     });
   }
 
@@ -96,6 +99,14 @@ export class DocumentChanger extends DocumentReader {
       return { op, written: () => void jobs.push({ tenant: place.tenant, jobId }) };
     });
     return { results, jobs };
+  }
+
+  /** What is to be written down of a move while users are being removed from folders. */
+  async #crossings(place: Place, documents: readonly Stored<Document>[], folder: Folder | undefined, now: number): Promise<WriteOp[]> {
+    if (!place.leavingFolders) return [];
+    const placed = await this.placed(place, documents);
+    const to = folder ? folderChain(folder) : [];
+    return crossings(this.table, place, placed.flatMap((document) => (document ? [{ internalId: document.internalId, from: document.folder ? folderChain(document.folder) : [], to }] : [])), now);
   }
 
   async #each<I, R>(

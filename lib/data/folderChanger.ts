@@ -1,4 +1,4 @@
-import type { AccessType } from '../domain/access.ts';
+import { type AccessType, folderChain } from '../domain/access.ts';
 import { deepestFolder, depthOf, liesWithin, ownAccess, parentOf, placeFolder, rootFolderId, samePosition } from '../domain/folders.ts';
 import type { Capability } from '../capability.ts';
 import { ApiError } from '../errors.ts';
@@ -6,9 +6,11 @@ import { newId } from '../ids.ts';
 import { inSlices } from '../inSlices.ts';
 import type { Stored } from './entity.ts';
 import type { FolderJobData } from './folderChanges.ts';
+import { crossings } from './folderDepartures.ts';
 import { type Folder, FolderChangeEntity, FolderEntity, FolderEntryEntity, FolderReader, type Found, type Place, placeOf } from './folders.ts';
 import { beginJob } from './jobs.ts';
-import { type Added, type Organization, OrganizationEntity, OrganizationReader } from './organizations.ts';
+import { OrganizationHead } from './organizationHead.ts';
+import type { Added, Organization } from './organizations.ts';
 import { settle } from './settle.ts';
 import { insert, openTable, remove, replace, type Table, upsert, type WriteOp } from './table.ts';
 import { writeEach } from './writeEach.ts';
@@ -89,10 +91,11 @@ export class FolderChanger extends FolderReader {
   async remove(tenant: string, organization: Stored<Organization>, folderId: string, now: number): Promise<FoldersChanged<undefined>> {
     const call = new ChangingCall(this.table, tenant, organization, now);
     await settle(async () => {
-      const [found] = await this.find(await call.place(), [folderId]);
+      const place = await call.place();
+      const [found] = await this.find(place, [folderId]);
       const folder = found?.live;
       if (!folder) throw new ApiError('NOT_FOUND', 'Folder not found.');
-      return call.write((place) => [remove(FolderEntity, { ...place, folderId }, folder._r), removeEntry(place, folder), call.removed(folder)]);
+      return call.write([remove(FolderEntity, { ...place, folderId }, folder._r), removeEntry(place, folder), call.removed(folder)]);
     });
     return { results: undefined, jobId: call.jobId };
   }
@@ -124,11 +127,12 @@ export class FolderChanger extends FolderReader {
       if (tooDeep) return refused(update, tooDeep);
       const { folderId, internalId } = folder;
       const moved = { ...folder, ...position, ancestors: [...position.ancestors], folderName: update.folderName ?? folder.folderName, lastUpdated: call.now };
-      const outcome = await call.write(() => [
+      const outcome = await call.write([
         replace(FolderEntity, { ...place, ...moved }, folder._r),
         removeEntry(place, folder),
         insert(FolderEntryEntity, { ...place, folder: parentOf(moved), kind: 'folder', id: folderId, internalId }),
         call.changed(folder),
+        ...await crossings(this.table, place, [{ internalId, from: folderChain(folder).slice(1), to: folderChain(moved).slice(1) }], call.now),
       ]);
       return outcome === 'done' ? updated(update) : 'conflict';
     });
@@ -179,17 +183,14 @@ interface WithParent {
  */
 class ChangingCall {
   readonly now: number;
-  readonly #table: Table;
   readonly #tenant: string;
+  readonly #head: OrganizationHead;
   readonly #id: string;
-  #organization: Stored<Organization>;
-  #stale = false;
   #begun = false;
 
   constructor(table: Table, tenant: string, organization: Stored<Organization>, now: number) {
-    this.#table = table;
     this.#tenant = tenant;
-    this.#organization = organization;
+    this.#head = new OrganizationHead(table, tenant, organization);
     this.now = now;
     this.#id = newId('job', now);
   }
@@ -201,13 +202,7 @@ class ChangingCall {
 
   /** The organization to read the tree of; read anew after somebody else wrote it. INVALID_ARGUMENT when it is gone. */
   async place(): Promise<Place> {
-    if (this.#stale) {
-      const found = await new OrganizationReader(this.#table).require(this.#tenant, this.#organization.organizationId);
-      if (found.internalId !== this.#organization.internalId) throw new ApiError('ABORTED', 'The organization was deleted and added again. Send the request again.');
-      this.#organization = found;
-      this.#stale = false;
-    }
-    return placeOf(this.#tenant, this.#organization);
+    return this.#head.place();
   }
 
   /** Begins the job, for changes that are written without the organization. */
@@ -215,27 +210,17 @@ class ChangingCall {
     if (this.#begun) return;
     await settle(async () => {
       await this.place();
-      return this.write(() => []);
+      return this.write([]);
     });
   }
 
   /** Writes a change together with the organization as it was read. */
-  async write(ops: (place: Place) => readonly WriteOp[]): Promise<'done' | 'conflict'> {
-    const place = placeOf(this.#tenant, this.#organization);
-    const { _r, ...organization } = this.#organization;
-    const next = { ...organization, folderChanges: (organization.folderChanges ?? 0) + (this.#begun ? 0 : 1) };
-    const data: FolderJobData = { organization: organization.internalId, organizationId: organization.organizationId };
+  async write(ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
+    const data: FolderJobData = this.#head.ids;
     const job = { jobId: this.#id, kind: 'changeFolders', data, dueAt: this.now + TIME_TO_BEGIN } as const;
-    const outcome = await this.#table.write([
-      replace(OrganizationEntity, { tenant: this.#tenant, ...next }, _r),
-      ...(this.#begun ? [] : [beginJob(this.#tenant, job, this.now)]),
-      ...ops(place),
-    ]);
-    if (outcome === 'done') {
-      this.#organization = { ...next, _r: _r + 1 };
-      this.#begun = true;
-    } else this.#stale = true;
-    return outcome === 'done' ? 'done' : 'conflict';
+    const outcome = await this.#head.write('folderChanges', this.#begun ? 0 : 1, [...(this.#begun ? [] : [beginJob(this.#tenant, job, this.now)]), ...ops]);
+    if (outcome === 'done') this.#begun = true;
+    return outcome;
   }
 
   /** That a folder is changed, or removed, until the job has brought it to what is beneath. */
@@ -248,7 +233,7 @@ class ChangingCall {
   }
 
   #change({ folderId, internalId }: Folder, kind: 'changed' | 'removed'): WriteOp {
-    return upsert(FolderChangeEntity, { ...placeOf(this.#tenant, this.#organization), folder: internalId, folderId, kind, jobId: this.#id, at: this.now });
+    return upsert(FolderChangeEntity, { tenant: this.#tenant, organization: this.#head.ids.organization, folder: internalId, folderId, kind, jobId: this.#id, at: this.now });
   }
 }
 

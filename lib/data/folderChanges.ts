@@ -4,11 +4,10 @@ import { inParallel } from '../inParallel.ts';
 import { DocumentEntity } from './documents.ts';
 import { type FolderEntry, type FolderVisitor, type WalkBudget, type WalkedFolder, walkFolders, walkFrom, WalkStack } from './folderWalk.ts';
 import { FolderChangeEntity, folderChangesOf, FolderEntity, FolderEntryEntity, type Place, type StoredFolderChange } from './folders.ts';
-import { endJob, SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
-import { OrganizationEntity } from './organizations.ts';
+import { SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
+import { endCounted } from './organizationHead.ts';
 import { removeContent } from './removal/documents.ts';
 import { removeResource } from './removal/resources.ts';
-import { settle } from './settle.ts';
 import { remove, replace, type Table } from './table.ts';
 
 /** How long a step goes on, and over how many pages of entries. */
@@ -66,7 +65,7 @@ export async function changeFoldersStep(table: Table, job: StoredJob, clock: () 
   if (waitFor.some((jobId) => removals.includes(jobId))) return { progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress, notBefore: clock() + LOOK_AGAIN };
 
   await inParallel(own, PARALLEL, async ({ folder, _r }) => void await table.write([remove(FolderChangeEntity, { ...place, folder }, _r)]));
-  return end(table, job, { organization, organizationId }, { progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress });
+  return endCounted(table, job, 'folderChanges', { organization, organizationId }, { progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress });
 }
 
 interface Walk {
@@ -170,19 +169,4 @@ function removing({ table, place, clock, until }: Walk): FolderVisitor {
       if (parent) await table.removeKeys([key(parent, { kind: 'folder', ...folder })]);
     },
   };
-}
-
-/** Ends the job and counts it off the organization, both or neither; one that is gone counts nothing. `otherwise` when somebody else has the job. */
-async function end(table: Table, job: StoredJob, { organization, organizationId }: FolderJobData, otherwise: StepResult): Promise<StepResult> {
-  return settle<StepResult>(async () => {
-    const head = await table.get(OrganizationEntity, { tenant: job.tenant, organizationId });
-    const counted = head?.internalId === organization ? head : undefined;
-    const folderChanges = Math.max((counted?.folderChanges ?? 0) - 1, 0);
-    const outcome = await table.write([
-      endJob(job.tenant, job.jobId, job._r),
-      ...(counted ? [replace(OrganizationEntity, { tenant: job.tenant, ...counted, folderChanges: folderChanges || undefined }, counted._r)] : []),
-    ]);
-    if (outcome === 'done') return 'done';
-    return outcome.conflicts.includes(0) ? otherwise : 'conflict';
-  });
 }

@@ -91,11 +91,13 @@ export interface Place {
   readonly organization: string;
   /** Whether changes of folders are under way, with which what is stored of them is to be read. */
   readonly changingFolders?: boolean | undefined;
+  /** Whether users are being removed from folders: what was moved into one or out of it meanwhile is to be asked for. */
+  readonly leavingFolders?: boolean | undefined;
 }
 
 /** The place beneath an organization. */
-export function placeOf(tenant: string, { internalId, folderChanges = 0 }: Pick<Organization, 'internalId' | 'folderChanges'>): Place {
-  return { tenant, organization: internalId, ...(folderChanges > 0 && { changingFolders: true }) };
+export function placeOf(tenant: string, { internalId, folderChanges = 0, folderDepartures = 0 }: Pick<Organization, 'internalId' | 'folderChanges' | 'folderDepartures'>): Place {
+  return { tenant, organization: internalId, ...(folderChanges > 0 && { changingFolders: true }), ...(folderDepartures > 0 && { leavingFolders: true }) };
 }
 
 /** What there is under a customer's id: the folder or document as it is, and what is stored, which counts as absent and may be written over when it is gone. */

@@ -17,6 +17,8 @@ const Schema = z.object({
   metadata: z.string().optional(),
   /** How many jobs that change its tree of folders are not done; readers of folders look for what they change only then. */
   folderChanges: z.number().optional(),
+  /** How many jobs that remove users from one of its folders are not done; what is moved meanwhile is written down for them. */
+  folderDepartures: z.number().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
 });

@@ -1,12 +1,17 @@
 import type { Capability } from '../capability.ts';
 import { depart, type Departure } from '../domain/access.ts';
 import { newId } from '../ids.ts';
+import { distinct } from '../dict.ts';
 import { inParallel } from '../inParallel.ts';
 import { lazy } from '../lazy.ts';
 import type { ItemOutcome } from '../results.ts';
 import type { Stored } from './entity.ts';
-import type { Place } from './folders.ts';
+import { leaveFolder } from './folderDepartures.ts';
+import { type Place, placeOf } from './folders.ts';
 import { beginJob, endJob, type JobMessage } from './jobs.ts';
+import { OrganizationHead } from './organizationHead.ts';
+import type { Organization } from './organizations.ts';
+import { settle } from './settle.ts';
 import { openTable, type Queried, remove, replace, type Table, type WriteOp } from './table.ts';
 import type { Leaving } from './userRemoval.ts';
 import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from './users.ts';
@@ -43,24 +48,37 @@ export class UserRemover {
    * given there before, and their jobs, begun before anything else, remove it. Ids are distinct. A user exists when the tenant knows it, or
    * when something of it lies in the organization; another one fails alone.
    */
-  async remove(place: Place, resource: Resource, userIds: readonly string[], now: number): Promise<UsersLeft> {
+  async remove(tenant: string, organization: Stored<Organization>, resource: Resource, userIds: readonly string[], now: number): Promise<UsersLeft> {
+    const place = placeOf(tenant, organization);
     const jobOf = new Map<string, string>();
-    const begun = lazy(() => Promise.all(inJobs(userIds).map(async (some) => {
-      const jobId = newId('job', now);
-      for (const userId of some) jobOf.set(userId, jobId);
-      const data: Leaving = { organization: place.organization, resource: { resourceType: resource.resourceType, internalId: resource.internalId }, userIds: some, at: now };
-      await this.#table.write([beginJob(place.tenant, { jobId, kind: 'removeUsers', data, dueAt: now + TIME_TO_SEND }, now)]);
-    })));
+    const isFolder = resource.resourceType === 'folder';
+    const begun = lazy(async () => {
+      const jobs = inJobs(userIds).map((some) => {
+        const jobId = newId('job', now);
+        for (const userId of some) jobOf.set(userId, jobId);
+        const data: Leaving = {
+          organization: organization.internalId, organizationId: organization.organizationId, resource: { resourceType: resource.resourceType, internalId: resource.internalId }, userIds: some, at: now,
+        };
+        return { jobId, op: beginJob(tenant, { jobId, kind: 'removeUsers', data, dueAt: now + TIME_TO_SEND }, now) };
+      });
+      if (!isFolder) return void await Promise.all(jobs.map(({ op }) => this.#table.write([op])));
+      const head = new OrganizationHead(this.#table, tenant, organization);
+      await settle(async () => {
+        await head.place();
+        return head.write('folderDepartures', jobs.length, jobs.flatMap(({ jobId, op }) => [op, leaveFolder(place, jobId, resource.internalId, now)]));
+      });
+    });
     const results = await writeEach<string, LeavingUser, ItemOutcome>({
       table: this.#table,
       items: userIds,
       read: async (items) => (await Promise.all([this.#read(place, resource, items), begun()]))[0],
-      decide: (userId, state) => decide(place, resource, state, { organization: place.organization, resource: resource.internalId, at: now, jobId: jobOf.get(userId) as string }),
+      decide: (userId, state) => decide(place, resource, state, { organization: place.organization, resource: resource.internalId, at: now, jobId: jobOf.get(userId) as string, ...(isFolder && { folder: true }) }),
       conflicted: () => changing,
     });
+    if (isFolder) return { results, jobs: distinct([...jobOf.values()]).map((jobId) => ({ tenant, jobId })) };
     const wanted = new Set(userIds.flatMap((userId, index) => (results[index]?.success ? [jobOf.get(userId) as string] : [])));
-    await this.#table.writeSurely([...new Set(jobOf.values())].filter((jobId) => !wanted.has(jobId)).map((jobId) => endJob(place.tenant, jobId)));
-    return { results, jobs: [...wanted].map((jobId) => ({ tenant: place.tenant, jobId })) };
+    await this.#table.writeSurely([...new Set(jobOf.values())].filter((jobId) => !wanted.has(jobId)).map((jobId) => endJob(tenant, jobId)));
+    return { results, jobs: [...wanted].map((jobId) => ({ tenant, jobId })) };
   }
 
   async #read(place: Place, resource: Resource, userIds: readonly string[]): Promise<LeavingUser[]> {
@@ -112,7 +130,7 @@ function inJobs(userIds: readonly string[]): string[][] {
 }
 
 export const removeUsers: Capability<UserRemover> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] }],
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] }],
   env: ['TABLE_NAME'],
   open: (env) => new UserRemover(openTable(env)),
 };

@@ -1,11 +1,13 @@
 import * as z from 'zod';
-import { resourceTypes } from '../domain/access.ts';
+import { resourceTypes, type Sides } from '../domain/access.ts';
 import { inParallel } from '../inParallel.ts';
 import { removeUserContent } from './content/userRemoval.ts';
 import type { Stored } from './entity.ts';
+import { forgetFolder, leftFolders } from './folderDepartures.ts';
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from './folderWalk.ts';
 import type { Place } from './folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
+import { endCounted } from './organizationHead.ts';
 import { settle } from './settle.ts';
 import { replace, type Table } from './table.ts';
 import { removeBelongings } from './userBelongings.ts';
@@ -22,8 +24,10 @@ const ENTRIES_AT_A_TIME = 500;
 
 /** Users who are to go from a resource. Whoever the tenant does not know, such as the author of an imported comment, goes by the time of the call. */
 export const Leaving = z.object({
-  /** Internal ids. */
+  /** Internal id. */
   organization: z.string(),
+  /** The customer's id. */
+  organizationId: z.string(),
   resource: z.object({ resourceType: z.enum(resourceTypes), internalId: z.string() }),
   userIds: z.array(z.string()),
   /** Epoch ms. */
@@ -37,7 +41,9 @@ export type Leaving = z.output<typeof Leaving>;
  */
 const Progress = z.object({
   stage: z.enum(['first', 'second', 'departures']),
-  portion: WalkStack.optional(),
+  portion: z.object({ /** Beneath what, by its internal id: the folder, or something that was moved out of it. */ root: z.string(), stack: WalkStack }).optional(),
+  /** Of how many things it was known at the beginning of the round that they were moved into the folder or out of it. */
+  moved: z.number().optional(),
   user: z.number(),
   /** Where the user's content goes on. */
   after: z.string().optional(),
@@ -55,15 +61,23 @@ export async function removeUsersStep(table: Table, job: StoredJob, clock: () =>
   const place: Place = { tenant: job.tenant, organization: leaving.organization };
   const settled = job.createdAt + SETTLED_MS;
   if (progress.stage === 'second' && clock() < settled) return { progress, notBefore: settled };
-  if (progress.stage === 'departures') return endDepartures(table, job, leaving);
+  if (progress.stage === 'departures') return endDepartures(table, place, job, leaving, progress);
 
-  const { within, next } = await portionOf(table, place, leaving, progress.portion, portion);
+  const { within, next, known } = await portionOf(table, place, job, leaving, progress.portion, portion);
+  const moved = progress.moved ?? known;
   const stopped = await removeSome({ table, place, job, leaving, within }, progress, clock);
-  if (stopped) return { progress: { ...progress, ...stopped } };
-  if (next) return { progress: { stage: progress.stage, portion: next, user: 0 } };
-  return progress.stage === 'first'
-    ? { progress: { stage: 'second', user: 0 }, notBefore: settled }
-    : { progress: { stage: 'departures', user: 0 } };
+  if (stopped) return { progress: { ...progress, moved, ...stopped } };
+  if (next) return { progress: { stage: progress.stage, portion: next, moved, user: 0 } };
+  if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: settled };
+  // What was moved during the round may not have been met, neither where it had been nor where it is.
+  const isComplete = moved === (await sidesFor(table, place, job, leaving)).size;
+  return { progress: { stage: isComplete ? 'departures' : 'second', user: 0 } };
+}
+
+/** What was moved into the folder that users leave, or out of it; nothing where they leave something else. */
+async function sidesFor(table: Table, place: Place, { jobId }: StoredJob, { resource }: Leaving): Promise<Sides> {
+  const left = resource.resourceType === 'folder' ? await leftFolders(table, place) : undefined;
+  return left?.get(jobId)?.sides ?? new Map();
 }
 
 interface Removal {
@@ -75,21 +89,39 @@ interface Removal {
   readonly within: ReadonlySet<string> | undefined;
 }
 
-/** The internal ids of what users leave, or of some of it and where the rest begins; none when it is the whole organization. */
-async function portionOf(table: Table, place: Place, { resource }: Leaving, from: WalkStack | undefined, most: number): Promise<{ within: ReadonlySet<string> | undefined; next: WalkStack | undefined }> {
-  if (resource.resourceType === 'organization') return { within: undefined, next: undefined };
-  if (resource.resourceType === 'document') return { within: new Set([resource.internalId]), next: undefined };
-  const within = new Set(from ? [] : [resource.internalId]);
+interface Portion {
+  readonly within: ReadonlySet<string> | undefined;
+  readonly next: Progress['portion'];
+  /** Of how many things it is known that they were moved. */
+  readonly known: number;
+}
+
+/**
+ * The internal ids of what lay in the resource when the users left it, or of some of it and where the rest begins; none when it is the whole
+ * organization. That is what lies beneath the folder, and beneath what was moved out of it, without what was moved in.
+ */
+async function portionOf(table: Table, place: Place, job: StoredJob, leaving: Leaving, from: Progress['portion'], most: number): Promise<Portion> {
+  const { resource } = leaving;
+  if (resource.resourceType === 'organization') return { within: undefined, next: undefined, known: 0 };
+  if (resource.resourceType === 'document') return { within: new Set([resource.internalId]), next: undefined, known: 0 };
+  const sides = await sidesFor(table, place, job, leaving);
+  const roots = [resource.internalId, ...[...sides].flatMap(([internalId, inside]) => (inside ? [internalId] : [])).sort()];
+  const within = new Set<string>();
   const visitor: FolderVisitor = {
     async visit(_folder, entries) {
-      for (const { internalId } of entries) within.add(internalId);
-      return new Set(entries.flatMap(({ kind, id }) => (kind === 'folder' ? [id] : [])));
+      const lay = entries.filter(({ internalId }) => sides.get(internalId) !== false);
+      for (const { internalId } of lay) within.add(internalId);
+      return new Set(lay.flatMap(({ kind, id }) => (kind === 'folder' ? [id] : [])));
     },
   };
   const budget = { page: Math.min(ENTRIES_AT_A_TIME, most), pages: Infinity, goesOn: () => within.size < most };
-  // Only who visits needs the customer's id of the folder.
-  const next = await walkFolders(table, place, from ?? walkFrom({ internalId: resource.internalId, id: '' }), visitor, budget);
-  return { within, next };
+  for (const root of from ? roots.slice(roots.indexOf(from.root)) : roots) {
+    if (root !== from?.root) within.add(root);
+    // Only who visits needs the customer's id of the folder.
+    const stack = await walkFolders(table, place, root === from?.root ? from.stack : walkFrom({ internalId: root, id: '' }), visitor, budget);
+    if (stack) return { within, next: { root, stack }, known: sides.size };
+  }
+  return { within, next: undefined, known: sides.size };
 }
 
 /** Removes what is to go of users from `progress` on, for about a second; gives where it stopped, undefined after the last user. */
@@ -129,8 +161,8 @@ function endOf({ job, leaving }: Removal, user: Stored<User> | undefined): numbe
   return departure?.at ?? (wasKnown ? undefined : leaving.at);
 }
 
-/** Removes the departures that the job was for. */
-async function endDepartures(table: Table, job: StoredJob, { userIds }: Leaving): Promise<'done'> {
+/** Removes the departures that the job was for, and ends it. */
+async function endDepartures(table: Table, place: Place, job: StoredJob, { userIds, resource, ...ids }: Leaving, progress: Progress): Promise<StepResult> {
   const { tenant, jobId } = job;
   const users = await table.getMany(UserEntity, userIds.map((userId) => ({ tenant, userId })));
   const departed = users.flatMap((user) => (user?.departures?.some((departure) => departure.jobId === jobId) ? [user.userId] : []));
@@ -140,5 +172,7 @@ async function endDepartures(table: Table, job: StoredJob, { userIds }: Leaving)
     if (!user || left?.length === user.departures?.length) return;
     if ((await table.write([replace(UserEntity, { tenant, ...user, departures: left?.length ? left : undefined }, user._r)])) !== 'done') return 'conflict';
   }));
-  return 'done';
+  if (resource.resourceType !== 'folder') return 'done';
+  await forgetFolder(table, place, jobId);
+  return endCounted(table, job, 'folderDepartures', ids, { progress });
 }

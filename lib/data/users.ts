@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { building, type Capability } from '../capability.ts';
-import { type AccessRole, accessRoles, defaultAccessRole, folderChain, givenAt, type Grant, hasEnded, isLive, type ResourceType, resourceTypes } from '../domain/access.ts';
+import { type AccessRole, accessRoles, defaultAccessRole, type Departure, folderChain, givenAt, type Grant, hasEnded, isLive, type ResourceType, resourceTypes } from '../domain/access.ts';
 import { mergeProfile } from '../domain/users.ts';
 import { newId } from '../ids.ts';
 import type { Stretch } from './content/walk.ts';
 import { defineEntity, type Stored } from './entity.ts';
+import { departuresOf } from './folderDepartures.ts';
 import { FolderReader, type Place, readFolders } from './folders.ts';
 import type { Added } from './organizations.ts';
 import { insert, openTable, remove, replace, type Table, type WriteOp } from './table.ts';
@@ -30,6 +31,8 @@ const DepartureSchema = z.object({
   at: z.number(),
   /** The job that removes what has ended, and this with it. */
   jobId: z.string(),
+  /** Whether the resource is a folder. */
+  folder: z.boolean().optional(),
 });
 
 const UserSchema = Profile.extend({
@@ -204,30 +207,48 @@ export class UserReader {
 
   /** Those users who are in a contact list, as `contacts` says of each, and have not left since. */
   protected async staying(place: Place, resource: Resource, contacts: readonly (Contact | undefined)[], users: readonly KnownUser[]): Promise<Stored<User>[]> {
-    const within = await this.within(place, resource, users);
+    const { within, departures } = await this.leaving(place, resource, users);
     return users.filter((user, index) => {
       const contact = contacts[index];
-      return user !== undefined && contact !== undefined && !hasEnded(user.departures, within, contact.addedAt);
+      return user !== undefined && contact !== undefined && !hasEnded(departures[index], within, contact.addedAt);
     }) as Stored<User>[];
   }
 
-  /** The resource and what it lies in, as far as the users' departures can be from it; folders are read only when one of them left something else. */
-  protected async within(place: Place, resource: Resource, users: readonly KnownUser[]): Promise<string[]> {
+  /** The departures of users that the organization's folders were read before. */
+  async departures(place: Place, users: readonly KnownUser[]): Promise<(readonly Departure[] | undefined)[]> {
+    return departuresOf(this.table, place, users);
+  }
+
+  /** What the users left, and the resource with what it lies in as far as that can be one of these; folders are read only when one of them left something else. */
+  protected async leaving(place: Place, resource: Resource, users: readonly KnownUser[]): Promise<Leaving> {
+    const within = await this.#within(place, resource, users);
+    return { within, departures: await departuresOf(this.table, place, users) };
+  }
+
+  async #within(place: Place, resource: Resource, users: readonly KnownUser[]): Promise<string[]> {
     const direct = [resource.internalId, place.organization];
     const elsewhere = users.some((user) => user?.departures?.some((departure) => departure.organization === place.organization && !direct.includes(departure.resource)));
     const folderId = elsewhere && typeof resource.folderId === 'function' ? await resource.folderId() : resource.folderId;
     if (!elsewhere || typeof folderId !== 'string') return direct;
     const [folder] = await new FolderReader(this.table).named(place, [folderId]);
-    return folder ? [...direct, ...folderChain(folder)] : direct;
+    return folder ? [resource.internalId, ...folderChain(folder), place.organization] : direct;
   }
+}
+
+/** What decides whether something that users were given on a resource has ended. */
+interface Leaving {
+  /** What a departure can be from that ends it, from the nearest up. */
+  readonly within: readonly string[];
+  /** Of each user. */
+  readonly departures: readonly (readonly Departure[] | undefined)[];
 }
 
 interface UserState {
   readonly user: KnownUser;
   readonly grant: Stored<z.output<typeof GrantSchema>> | undefined;
   readonly contact: Stored<Contact> | undefined;
-  /** What a departure can be from that ends the grant and the contact. */
-  readonly within: readonly string[];
+  /** Whether what was given at a time (epoch ms) has ended. */
+  readonly hasEnded: (at: number) => boolean;
 }
 
 export class UserWriter extends UserReader {
@@ -290,8 +311,8 @@ export class UserWriter extends UserReader {
       this.table.getMany(GrantEntity, userIds.map((userId) => ({ ...place, ...resource, userId }))),
       this.table.getMany(ContactEntity, userIds.map((userId) => ({ ...place, resource: resource.internalId, userId }))),
     ]);
-    const within = await this.within(place, resource, users);
-    return userIds.map((_userId, index) => ({ user: users[index], grant: grants[index], contact: contacts[index], within }));
+    const { within, departures } = await this.leaving(place, resource, users);
+    return userIds.map((_userId, index) => ({ user: users[index], grant: grants[index], contact: contacts[index], hasEnded: (at) => hasEnded(departures[index], within, at) }));
   }
 }
 
@@ -315,20 +336,20 @@ function profileWrite(tenant: string, { userId, profile }: NewUser, stored: Know
 
 // Grants and contacts begin at a revision of their time: who removes an older one by the revision that was read cannot meet one that took its place.
 
-function grantWrite(place: Place, resource: Resource, { userId, accessRole }: NewUser, { user, grant: stored, within }: UserState, now: number): WriteOp | undefined {
+function grantWrite(place: Place, resource: Resource, { userId, accessRole }: NewUser, { user, grant: stored, hasEnded: ended }: UserState, now: number): WriteOp | undefined {
   const grantedAt = givenAt(user?.departures, place.organization, now);
   const fresh = { ...place, ...resource, userId, accessRole: accessRole ?? defaultAccessRole, grantedAt };
   if (!stored) return insert(GrantEntity, fresh, grantedAt);
-  if (!isLive(stored, now / 1000) || hasEnded(user?.departures, within, stored.grantedAt)) return replace(GrantEntity, fresh, stored._r);
+  if (!isLive(stored, now / 1000) || ended(stored.grantedAt)) return replace(GrantEntity, fresh, stored._r);
   if (accessRole === undefined || accessRole === stored.accessRole) return undefined;
   return replace(GrantEntity, { ...place, ...stored, userId, accessRole, grantedAt }, stored._r);
 }
 
-function contactWrite(place: Place, resource: Resource, userId: string, { user, contact: stored, within }: UserState, now: number): WriteOp | undefined {
+function contactWrite(place: Place, resource: Resource, userId: string, { user, contact: stored, hasEnded: ended }: UserState, now: number): WriteOp | undefined {
   const addedAt = givenAt(user?.departures, place.organization, now);
   const fresh = { ...place, resource: resource.internalId, userId, addedAt };
   if (!stored) return insert(ContactEntity, fresh, addedAt);
-  return hasEnded(user?.departures, within, stored.addedAt) ? replace(ContactEntity, fresh, stored._r) : undefined;
+  return ended(stored.addedAt) ? replace(ContactEntity, fresh, stored._r) : undefined;
 }
 
 export const readUsers: Capability<UserReader> = /* @__PURE__ */ building([readFolders], {

@@ -37,17 +37,45 @@ export interface Departure {
   /** Epoch ms. */
   readonly at: number;
   readonly jobId: string;
+  /** Whether it is a folder that the user left, which things can be moved into and out of before the job has ended. */
+  readonly folder?: boolean | undefined;
+  /** Of what was moved into the folder or out of it since, by internal ids: whether it lay in the folder when the user left. */
+  readonly sides?: Sides | undefined;
 }
+
+/** Of what was moved: whether it lay beneath a folder before that, by internal ids. What lies beneath it now, lay where it did. */
+export type Sides = ReadonlyMap<string, boolean>;
 
 /** Stands for every organization of the tenant, and all in it, where a departure names what a user left: whoever is erased leaves all of it. */
 export const everywhere = '*';
 
 /**
  * Whether something that a user was given or did at a time (epoch ms) has ended because the user left what it lies in (spec 4.18).
- * `within` are the internal ids of that: the resource itself, the folders above it as far as they matter, the organization.
+ * `within` are the internal ids of that: the resource itself, the folders above it as far as they matter, from the nearest up, the organization.
  */
 export function hasEnded(departures: readonly Departure[] | undefined, within: readonly string[], at: number | undefined): boolean {
-  return departures !== undefined && departures.some((departure) => (at ?? 0) <= departure.at && (departure.resource === everywhere || within.includes(departure.resource)));
+  return departures !== undefined && departures.some((departure) => (at ?? 0) <= departure.at && (departure.resource === everywhere || layIn(departure, within)));
+}
+
+/** Whether something lay in a resource when users left that; `within` as for `hasEnded`. */
+export function layIn({ resource, sides }: Pick<Departure, 'resource' | 'sides'>, within: readonly string[]): boolean {
+  for (const internalId of within) {
+    const side = sides?.get(internalId);
+    if (side !== undefined) return side;
+    if (internalId === resource) return true;
+  }
+  return false;
+}
+
+/**
+ * What is to be remembered of a folder or document that is moved, so that one can go on to tell whether it lay in a folder when users left that: whether
+ * it did; undefined when where it lies then says the same, or when that is remembered already. `from` and `to` are the folders that it lies in, from the
+ * nearest up.
+ */
+export function sideOf(left: Pick<Departure, 'resource' | 'sides'>, internalId: string, from: readonly string[], to: readonly string[]): boolean | undefined {
+  if (left.sides?.has(internalId)) return undefined;
+  const lay = layIn(left, [internalId, ...from]);
+  return lay === layIn(left, [internalId, ...to]) ? undefined : lay;
 }
 
 /** When something that a user is given in an organization counts as given, so that no departure from before ends it; epoch ms. */
@@ -60,11 +88,12 @@ export const mostDepartures = 100;
 
 /**
  * A user's departures with one more, which is later than everything named in `since`; undefined when there are too many. It takes the
- * place of earlier ones that it covers: from the same resource, or from anything in the organization that is left as a whole.
+ * place of earlier ones that it covers: from the same document or organization, or from anything in the organization that is left as a whole.
+ * One from the same folder stays: it counts for what was moved out in between.
  */
 export function depart(departures: readonly Departure[] | undefined, leaving: Departure, since: readonly (number | undefined)[] = []): Departure[] | undefined {
   const at = Math.max(givenAt(departures, leaving.organization, leaving.at), ...since.map((time) => time ?? 0));
-  const covered = ({ organization, resource }: Departure) => resource === leaving.resource || (organization === leaving.organization && leaving.resource === leaving.organization);
+  const covered = ({ organization, resource }: Departure) => (resource === leaving.resource && !leaving.folder) || (organization === leaving.organization && leaving.resource === leaving.organization);
   const next = [...(departures ?? []).filter((departure) => !covered(departure)), { ...leaving, at }];
   return next.length > mostDepartures ? undefined : next;
 }

@@ -86,19 +86,10 @@ const addFolder = act('addFolder', 5, { folder, parent: maybe(folder), accessTyp
   if (expected === 'done') org?.folders.set(folderId, { id: folderId, own, parent });
 });
 
-/**
- * What is moved while the job that removes users from a folder has not looked at it yet is removed from where it lies then, not where it lay; so nothing
- * moves before that job has ended.
- */
-async function settled(world: LifeWorld): Promise<void> {
-  if (world.leavesFolder) await world.finish();
-}
-
 const moveFolder = act('moveFolder', 6, { folder, into }, async ({ world, organizationId, org, closed }, { folder: folderId, into: parentFolderId }) => {
   const [moved, parent] = [org?.folders.get(folderId), org?.folders.get(parentFolderId)];
   const fails = !moved || (parentFolderId !== 'root' && (!parent || chain(parent).includes(moved)));
   const expected = closed ?? (fails ? 'failed' : 'done');
-  await settled(world);
   expect(await world.outcome('/v2/organizations/folders/update', { organizationId, folders: [{ folderId, parentFolderId }] }, folderId)).toBe(expected);
   if (moved && expected === 'done') moved.parent = parent;
 });
@@ -129,7 +120,6 @@ const moveDocument = act('moveDocument', 4, { document, into }, async ({ world, 
   const [moved, lies] = [org?.documents.get(documentId), org?.folders.get(folderId)];
   const missing = !moved || (folderId !== 'root' && !lies) ? 'NOT_FOUND' : undefined;
   const expected = closed ?? missing ?? (moved?.disabled ? 'FAILED_PRECONDITION' : 'done');
-  await settled(world);
   expect(await world.outcome('/v2/organizations/documents/move', { organizationId, documentIds: [documentId], folderId })).toBe(expected);
   if (moved && expected === 'done') moved.folder = lies;
 });
@@ -209,7 +199,6 @@ const removeUsers = act('removeUsers', 4, { from: thing, users: fc.uniqueArray(f
   const expected = unknown ?? (found ? Object.fromEntries(userIds.map((userId) => [userId, result(userId)])) : 'NOT_FOUND');
   expect(await world.answer('/v2/users/delete', { organizationId, ...scopeOf(from), userIds })).toEqual(expected);
   if (found) for (const userId of userIds) org?.removeUser(userId, found);
-  world.leavesFolder ||= found !== undefined && from.type === 'folder';
 });
 
 const addGroup = act('addGroup', 1, { group }, async ({ world, organizationId, org, closed }, { group: groupId }) => {

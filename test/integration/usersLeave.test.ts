@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DocumentEntity } from '../../lib/data/documents.ts';
-import { placeOf } from '../../lib/data/folders.ts';
+import { changeFoldersStep } from '../../lib/data/folderChanges.ts';
+import { FolderEntity, placeOf } from '../../lib/data/folders.ts';
 import { JobStore, SETTLED_MS, type StoredJob } from '../../lib/data/jobs.ts';
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
 import { replace, Table } from '../../lib/data/table.ts';
@@ -71,7 +72,8 @@ const silent = { info() {}, warn() {}, error() {} };
 /** Runs the jobs that messages were sent for: up to where they wait for a minute, or to their end. */
 async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
   const jobs = new JobStore(table);
-  const steps = { removeUsers: (job: StoredJob, clock: () => number) => removeUsersStep(table, job, clock) } as unknown as RunJobDeps['steps'];
+  const on = (step: typeof changeFoldersStep) => (job: StoredJob, clock: () => number) => step(table, job, clock);
+  const steps = { removeUsers: on(removeUsersStep), changeFolders: on(changeFoldersStep) } as unknown as RunJobDeps['steps'];
   if (upTo === 'end' && waiting.length > 0) ahead += SETTLED_MS;
   let messages = [...(upTo === 'end' ? waiting.splice(0) : []), ...queues.waiting('jobs')];
   queues.clear();
@@ -254,6 +256,87 @@ describe('spec 4.18: with folderId', () => {
     }
     expect(await roles('ada')).toEqual({ nda: 'viewer' });
     expect(await traces('ada')).toHaveLength(1);
+  });
+});
+
+describe('spec 4.18: what is moved after users left a folder', () => {
+  const moveDocument = (documentId: string, folderId: string) => customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: [documentId], folderId });
+  const moveFolder = (folderId: string, parentFolderId: string) => customer.ok('/v2/organizations/folders/update', { ...acme, folders: [{ folderId, parentFolderId }] });
+  const writtenDown = async () => (await everyItem(engine)).filter(({ _t, PK }) => _t === 'FolderDeparture' && PK.startsWith(`T#${customer.apiKey}#`)).length;
+  const counted = async () => (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.folderDepartures;
+
+  beforeEach(async () => {
+    await customer.ok('/v2/organizations/folders/add', { ...acme, folders: [{ folderId: 'apart', accessType: 'restricted' }, { folderId: 'deep', parentFolderId: 'inner' }] });
+    await customer.ok('/v2/organizations/documents/add', { ...acme, folderId: 'deep', documents: [{ documentId: 'lowest' }] });
+    await grant('ada', ...['outer', 'inner', 'apart', 'deep'].map((id) => on('folder', id)), ...['filed', 'lowest', 'nda', 'other'].map((id) => on('document', id)));
+    for (const documentId of ['filed', 'nda', 'lowest']) await add({ documentId }, 'ada');
+  });
+
+  async function moveAbout(): Promise<void> {
+    await moveFolder('deep', 'root');
+    await moveDocument('lowest', 'apart');
+    await moveDocument('filed', 'root');
+    await moveDocument('nda', 'inner');
+    await moveFolder('apart', 'outer');
+    await moveDocument('other', 'apart');
+  }
+
+  /** Nothing of what lay in the folder, all of what did not: `lowest` lies in `apart` and counts as within `outer` all the same. */
+  async function expectSides(): Promise<void> {
+    const { ada: found } = await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['ada'], folderIds: ['outer', 'inner', 'apart', 'deep'], documentIds: ['filed', 'nda', 'other', 'lowest'] });
+    const viewers = Object.entries({ ...found.folders, ...found.documents }).flatMap(([id, { accessRole }]: any) => (accessRole === 'viewer' ? [id] : []));
+    expect(viewers).toEqual(['apart', 'nda', 'other', 'lowest']);
+    expect([await contacts({ documentId: 'filed' }), await contacts({ documentId: 'nda' })]).toEqual([[], ['ada']]);
+  }
+
+  test.each(['before the job has run', 'between its rounds'])('%s counts where it lay when they left', async (when) => {
+    await remove({ folderId: 'outer' }, 'ada');
+    expect([await counted(), await writtenDown()]).toEqual([1, 1]);
+    if (when === 'between its rounds') await runJobs('settling');
+    await moveAbout();
+    await expectSides();
+    await runJobs();
+    await expectSides();
+    expect((await traces('ada')).map((trace) => trace.split(' ')[0])).toEqual(['Contact', 'Grant', 'Grant', 'Grant']);
+    expect([await counted(), await writtenDown(), await jobsLeft()]).toEqual([undefined, 0, 0]);
+  });
+
+  test('behind the walk of the last round has that gone through once more', async () => {
+    await remove({ folderId: 'outer' }, 'ada');
+    await moveFolder('deep', 'root');
+    const { jobId } = queues.waiting('jobs')[0]!.body;
+    const { internalId: deep } = (await table.get(FolderEntity, { ...(await place()), folderId: 'deep' }))!;
+    let job = (await new JobStore(table).get({ tenant: customer.apiKey, jobId }))!;
+    job = { ...job, progress: JSON.stringify({ stage: 'second', user: 0 }) };
+    const step = async () => {
+      const result = await removeUsersStep(table, job, () => Date.now() + SETTLED_MS, 1);
+      if (result !== 'done') job = { ...job, progress: JSON.stringify(result.progress) };
+      return result;
+    };
+    while (JSON.parse(job.progress!).portion?.root !== deep) await step();
+    // Its place among what was moved is before the folder that the walk is in.
+    await moveDocument('lowest', 'root');
+    while ((await step()) !== 'done');
+    expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(3);
+  });
+
+  test('is given to a user anew as if never there', async () => {
+    await remove({ folderId: 'outer' }, 'ada');
+    await moveAbout();
+    await customer.ok('/v2/users/add', { ...acme, documentId: 'filed', users: [{ userId: 'ada', accessRole: 'editor' }] });
+    await runJobs();
+    expect(await roles('ada')).toMatchObject({ filed: 'editor', nda: 'viewer' });
+    expect(await contacts({ documentId: 'filed' })).toEqual(['ada']);
+  });
+
+  test('does not come back when they leave the same folder once more', async () => {
+    await remove({ folderId: 'outer' }, 'ada');
+    await moveDocument('filed', 'root');
+    await remove({ folderId: 'outer' }, 'ada');
+    expect((await roles('ada')).filed).not.toBe('viewer');
+    await runJobs();
+    expect((await traces('ada')).filter((trace) => trace.startsWith('Contact'))).toHaveLength(1);
+    expect([await counted(), await writtenDown()]).toEqual([undefined, 0]);
   });
 });
 

@@ -32,8 +32,6 @@ export class LifeWorld {
   readonly known = new Set<string>();
   /** The time for everybody, epoch ms. */
   now: number;
-  /** Whether users were removed from a folder since the jobs last ended. */
-  leavesFolder = false;
   #threads = 0;
   /** Ids of jobs in the order of their first messages: the ids themselves are in no order within a second. */
   readonly #begun: string[] = [];
@@ -92,7 +90,6 @@ export class LifeWorld {
       const jobs = await this.jobs();
       if (jobs.length === 0) {
         for (const { lingering } of this.organizations.values()) lingering.clear();
-        this.leavesFolder = false;
         return;
       }
       if (round === 20) throw new Error(`These jobs do not end: ${jobs.map(({ kind }) => kind).join()}`);

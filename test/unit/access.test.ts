@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  accessContext, accessFields, accessRoles, accessTypes, depart, type Departure, type DocumentAccess, documentPermission, type FolderAccess, folderPermission, givenAt, type Grant, hasEnded, mostDepartures, organizationPermission, type UserAccess,
+  accessContext, accessFields, accessRoles, accessTypes, depart, type Departure, type DocumentAccess, documentPermission, type FolderAccess, folderPermission, givenAt, type Grant, hasEnded, layIn, mostDepartures, organizationPermission, sideOf, type UserAccess,
 } from '../../lib/domain/access.ts';
 
 const NOW = 1_000;
@@ -152,6 +152,32 @@ describe('departures (spec 4.18)', () => {
     expect(givenAt([leave('there', 'elsewhere')], ORGANIZATION, 0)).toBe(0);
     const full = Array.from({ length: mostDepartures }, (_each, i) => leave(`d${i}`));
     expect([depart(full, leave('one more')), depart(full, leave('d7'))?.length, depart(undefined, leave('first'))?.length]).toEqual([undefined, mostDepartures, 1]);
+  });
+
+  test('one from the same folder as before leaves that in force, for what was moved out in between', () => {
+    const leave = (jobId: string): Departure => ({ organization: ORGANIZATION, resource: 'f0', at: 1, jobId, folder: true });
+    expect(depart([leave('first')], leave('second'))!.map(({ jobId }) => jobId)).toEqual(['first', 'second']);
+  });
+
+  test('count where things lay when a folder was left, wherever they were moved since', () => {
+    const nodes = ['f0', 'f1', 'f2', 'f3', 'f4', 'd0', 'd1', 'd2'];
+    const node = fc.constantFrom(...nodes);
+    const moves = fc.array(fc.tuple(node, fc.constantFrom('f0', 'f1', 'f2', 'f3', 'f4', undefined)), { maxLength: 40 });
+    fc.assert(fc.property(moves, fc.nat(15), (all, leavesAfter) => {
+      const parents = new Map<string, string>();
+      const above = (id: string | undefined): string[] => (id === undefined ? [] : [id, ...above(parents.get(id))]);
+      const left = { resource: 'f1', sides: new Map<string, boolean>() };
+      let lay: ReadonlySet<string> | undefined;
+      for (const [index, [id, to]] of all.entries()) {
+        if (index === Math.min(leavesAfter, all.length - 1)) lay = new Set(nodes.filter((one) => above(one).includes('f1')));
+        if (above(to).includes(id)) continue;
+        const side = lay && sideOf(left, id, above(parents.get(id)), above(to));
+        if (side !== undefined) left.sides.set(id, side);
+        if (to === undefined) parents.delete(id);
+        else parents.set(id, to);
+        if (lay) expect(nodes.filter((one) => layIn(left, above(one)))).toEqual(nodes.filter((one) => lay?.has(one)));
+      }
+    }), { numRuns: 1_000 });
   });
 
   test('end the access context of grants, beneath a folder where it is known', () => {

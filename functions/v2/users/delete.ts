@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint({
   }).check(documentOrFolder),
   output: z.object({ data: z.record(z.string(), ItemOutcome) }),
   message: 'User(s) deleted successfully.',
-  errors: ['NOT_FOUND'],
+  errors: ['NOT_FOUND', 'ABORTED'],
   uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: removeUsers, jobs: sendTo.jobs },
   impact: 'customers cannot take users out of their organizations, documents and folders',
   example: {
@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint({
   const organization = await deps.organizations.require(caller.tenant, input.organizationId);
   const place = placeOf(caller.tenant, organization);
   const userIds = distinct(input.userIds);
-  const { results, jobs } = await deps.users.remove(place, await left(), userIds, now);
+  const { results, jobs } = await deps.users.remove(caller.tenant, organization, await left(), userIds, now);
   // What is removed is out of reach already; without the message the sweeper finds the rest.
   await deps.jobs.send(jobs.map((body) => ({ body }))).catch((error: unknown) => log.warn('the removal of users waits for the sweeper', { error }));
   return { data: byId(userIds, results) };

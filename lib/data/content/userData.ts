@@ -7,6 +7,7 @@ import { type ShownReaction, showReaction } from '../../domain/content/reactions
 import { type ShownRecording, showRecording } from '../../domain/content/recordings.ts';
 import { guarded } from '../../domain/content/threads.ts';
 import { DocumentReader } from '../documents.ts';
+import { departuresOf } from '../folderDepartures.ts';
 import { type Place, placeOf } from '../folders.ts';
 import type { Organization } from '../organizations.ts';
 import { openTable, type Table } from '../table.ts';
@@ -95,10 +96,11 @@ export class UserDataReader {
     const all: Readonly<Record<InvolvedKind, FoundPage<unknown>>> = { comment, reaction, recording, notification };
     const documentIds = involvedKinds.flatMap((kind) => all[kind].found.flatMap(({ shown }) => shown?.documentId ?? []));
     const documents = await liveDocuments(new DocumentReader(this.#table), reading.place, documentIds);
+    const [departures] = await departuresOf(this.#table, reading.place, [user]);
     const isThere: IsThere = ({ document, at }, documentId) => {
       const found = documents.get(documentId);
       if (found?.internalId !== document) return false;
-      return !hasEnded(user?.departures, [document, ...(found.folder ? folderChain(found.folder) : []), reading.place.organization], at);
+      return !hasEnded(departures, [document, ...(found.folder ? folderChain(found.folder) : []), reading.place.organization], at);
     };
 
     const needs = involvedKinds.map((kind) => all[kind].found.reduce((sum, one) => sum + (one.shown && isThere(one, one.shown.documentId) ? one.shown.bytes : 0), 0));

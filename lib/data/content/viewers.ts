@@ -3,6 +3,7 @@ import { documentPermission, type Grant, organizationPermission, type ResourceTy
 import { type Guarded, maySee, visibleToMembersOf } from '../../domain/content/visibility.ts';
 import { DocumentReader } from '../documents.ts';
 import type { Stored } from '../entity.ts';
+import { departuresOf } from '../folderDepartures.ts';
 import type { Place } from '../folders.ts';
 import { OrganizationEntity } from '../organizations.ts';
 import { type Table, wanted } from '../table.ts';
@@ -73,11 +74,12 @@ export async function usersWithAccess(
     ...folders.map(({ internalId }) => ({ resourceType: 'folder' as const, internalId })),
   ];
   const [users, grants] = await usersAndGrants(table, tenant, userIds.flatMap((userId) => resources.map((resource) => ({ organization: place.organization, userId, ...resource }))));
+  const departures = await departuresOf(table, place, users);
   return new Set(userIds.filter((_userId, index) => {
     const first = index * resources.length;
     const own = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
     const known = users[first];
-    const user = { known: strangers || known !== undefined, organizationId: organization.internalId, grants: own, departures: known?.departures, now: now / 1000 };
+    const user = { known: strangers || known !== undefined, organizationId: organization.internalId, grants: own, departures: departures[first], now: now / 1000 };
     return documentPermission(user, placed).errorCode === undefined;
   }));
 }

@@ -3,6 +3,7 @@ import { rootFolderId } from '../../domain/folders.ts';
 import { inParallel } from '../../inParallel.ts';
 import { DocumentEntity } from '../documents.ts';
 import type { Key, Stored } from '../entity.ts';
+import { FolderDepartureEntity } from '../folderDepartures.ts';
 import { FolderChangeEntity, FolderEntity, FolderEntryEntity, type Place } from '../folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs.ts';
 import type { Page, Table } from '../table.ts';
@@ -71,8 +72,11 @@ const itself: OrganizationPart = {
 };
 
 const folderChanges: OrganizationPart = {
-  entities: [FolderChangeEntity],
-  remove: (table, place, budget) => removePartition(table, FolderChangeEntity.partition(place), budget),
+  entities: [FolderChangeEntity, FolderDepartureEntity],
+  async remove(table, place, budget) {
+    const [changes, departures] = await Promise.all([FolderChangeEntity, FolderDepartureEntity].map((entity) => removePartition(table, entity.partition(place), budget)));
+    return changes === true && departures === true;
+  },
 };
 
 /** Everything that is removed with an organization. What is defined with `ownedBy: 'organization'` or `'folder'` belongs to one of them. */

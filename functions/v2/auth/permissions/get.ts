@@ -72,8 +72,9 @@ export const endpoint = defineEndpoint({
     folders: folderIds.map((id, index) => ({ id, folder: folders[index] })),
     documents: documentIds.map((id, index) => ({ id, document: documents[index] })),
   };
+  const departures = await deps.users.departures(place, known);
   const data = dict(userIds.map((userId, index) => {
-    const user = { known: known[index] !== undefined, organizationId: organization.internalId, grants: grants[index] ?? [], departures: known[index]?.departures, now: now / 1000 };
+    const user = { known: known[index] !== undefined, organizationId: organization.internalId, grants: grants[index] ?? [], departures: departures[index], now: now / 1000 };
     return [userId, userPermissions(user, asked)] as const;
   }));
   const complete = [...folders, ...documents].every((found) => found !== undefined);
