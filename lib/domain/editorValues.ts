@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { invalid } from '../errors.ts';
 import { Id, optional } from '../schema.ts';
-import { crdtTypes, faultOf } from './crdt/values.ts';
+import { faultOf } from './crdt/editing.ts';
+import { crdtTypes } from './crdt/values.ts';
 import { changing, editorName, EditorValue } from './editors.ts';
 
 /** A request that says what is to be in an editor. `contentKey` is where in the document of Yjs it lies. */

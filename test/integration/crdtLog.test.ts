@@ -5,11 +5,13 @@ import * as Y from 'yjs';
 import { removeRest } from '../../lib/data/content/removal.ts';
 import type { ContentPlace } from '../../lib/data/content/places.ts';
 import { compact } from '../../lib/data/crdt/compaction.ts';
+import { EditorPusher } from '../../lib/data/crdt/pushing.ts';
 import { EditorReader } from '../../lib/data/crdt/reading.ts';
 import { editorPart, EditorRemover } from '../../lib/data/crdt/removal.ts';
+import { EditorReplacer } from '../../lib/data/crdt/replacing.ts';
 import { EditorUpdates } from '../../lib/data/crdt/updates.ts';
 import { EditorValues } from '../../lib/data/crdt/values.ts';
-import { type Changed, EditorWriter } from '../../lib/data/crdt/writing.ts';
+import type { Changed } from '../../lib/data/crdt/writing.ts';
 import { Table } from '../../lib/data/table.ts';
 import { openDocument } from '../../lib/domain/crdt/document.ts';
 import { holds } from '../../lib/domain/editorUpdates.ts';
@@ -52,7 +54,10 @@ function tableOf(invocation = new Invocation()): Table {
   const send = (command: Command) => invocation.call(command.constructor.name.replace(/Command$/, ''), () => client.send(command));
   return new Table(asDocumentClient({ send }), TABLE_NAME);
 }
-const writer = () => new EditorWriter(tableOf());
+const writer = (table = tableOf()) => {
+  const [replacer, pusher] = [new EditorReplacer(table), new EditorPusher(table)];
+  return { add: replacer.add.bind(replacer), replace: replacer.replace.bind(replacer), push: pusher.push.bind(pusher) };
+};
 const text = (data: string) => ({ type: 'text', data }) as const;
 const add = (data: string, now = START) => writer().add(at, EDITOR, text(data), { now });
 const valueOf = async (place = at.place) => (await new EditorValues(tableOf()).one(place, EDITOR))[0]?.data;
@@ -99,7 +104,7 @@ class YjsClient {
 }
 
 /** What an endpoint does: the change, and what follows it, apart from the message. */
-async function pushing(writers: EditorWriter, update: Uint8Array, now: number): Promise<Changed> {
+async function pushing(writers: ReturnType<typeof writer>, update: Uint8Array, now: number): Promise<Changed> {
   const changed = await writers.push(at, EDITOR, update, { now });
   if (changed.compact) await compact(tableOf(), at.place, EDITOR, now);
   return changed;
@@ -223,7 +228,7 @@ describe('compaction', () => {
         }
         return client.send(command);
       };
-      void slow.call('push', () => new EditorWriter(new Table(asDocumentClient({ send }), TABLE_NAME)).push(at, EDITOR, pusher.append('slow'), { now: START })).then(() => finished());
+      void slow.call('push', () => writer(new Table(asDocumentClient({ send }), TABLE_NAME)).push(at, EDITOR, pusher.append('slow'), { now: START })).then(() => finished());
     });
     let finished = () => undefined as void;
     const finish = new Promise<void>((resolve) => { finished = resolve; });
@@ -341,7 +346,7 @@ describe('whatever call goes wrong, in whatever way', () => {
   }
 
   test('add: the editor is there whole or not at all', async () => {
-    await everyFault(async () => undefined, (table) => new EditorWriter(table).add(at, EDITOR, text(large), { now: START }), async (done) => {
+    await everyFault(async () => undefined, (table) => writer(table).add(at, EDITOR, text(large), { now: START }), async (done) => {
       const value = await valueOf();
       if (done) expect(value === large).toBe(true);
       expect(await jobsOf('emitEditorUpdate')).toHaveLength(value === undefined ? 0 : 1);
@@ -351,7 +356,7 @@ describe('whatever call goes wrong, in whatever way', () => {
   });
 
   test('replace: the value is the old or the new one, and the new one once it was acknowledged', async () => {
-    await everyFault(() => add('old').then(() => undefined), (table) => new EditorWriter(table).replace(at, EDITOR, text(large), { now: START + 1 }), async (done) => {
+    await everyFault(() => add('old').then(() => undefined), (table) => writer(table).replace(at, EDITOR, text(large), { now: START + 1 }), async (done) => {
       const value = await valueOf();
       expect(value === large || (!done && value === 'old')).toBe(true);
       await isWell();

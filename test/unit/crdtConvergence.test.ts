@@ -2,9 +2,10 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
 import { encodeState, openDocument, stateVectorOf, updateSince } from '../../lib/domain/crdt/document.ts';
-import { faultOfUpdate, readValue, replaceValue } from '../../lib/domain/crdt/editing.ts';
+import { faultOf, replaceValue } from '../../lib/domain/crdt/editing.ts';
+import { faultOfUpdate, readValue } from '../../lib/domain/crdt/reading.ts';
 import { readText } from '../../lib/domain/crdt/plainText.ts';
-import { type CrdtType, type CrdtValue, faultOf } from '../../lib/domain/crdt/values.ts';
+import type { CrdtType, CrdtValue } from '../../lib/domain/crdt/values.ts';
 
 type Random = (below: number) => number;
 

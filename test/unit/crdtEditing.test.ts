@@ -3,8 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
 import { encodeState, openDocument } from '../../lib/domain/crdt/document.ts';
-import { readValue, replaceValue } from '../../lib/domain/crdt/editing.ts';
-import { crdtLimits, type CrdtType, type CrdtValue, faultOf } from '../../lib/domain/crdt/values.ts';
+import { faultOf, replaceValue } from '../../lib/domain/crdt/editing.ts';
+import { readValue } from '../../lib/domain/crdt/reading.ts';
+import { crdtLimits, type CrdtType, type CrdtValue } from '../../lib/domain/crdt/values.ts';
 
 /** Any text that Unicode knows. */
 const anyText = fc.string({ unit: 'binary', maxLength: 30 });

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { writeVarUint } from 'lib0/encoding';
 import * as Y from 'yjs';
 import { encodeState, MalformedUpdate, openDocument, stateVectorOf, updateSince } from '../../lib/domain/crdt/document.ts';
-import { faultOfUpdate, readValue, replaceValue } from '../../lib/domain/crdt/editing.ts';
+import { replaceValue } from '../../lib/domain/crdt/editing.ts';
+import { faultOfUpdate, readValue } from '../../lib/domain/crdt/reading.ts';
 import { crdtLimits, type CrdtType, type CrdtValue } from '../../lib/domain/crdt/values.ts';
 
 function stored(type: CrdtType, value: CrdtValue): Y.Doc {

@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
 import { encodeState, openDocument } from '../../lib/domain/crdt/document.ts';
-import { readValue, replaceValue } from '../../lib/domain/crdt/editing.ts';
-import { crdtLimits, faultOf } from '../../lib/domain/crdt/values.ts';
+import { faultOf, replaceValue } from '../../lib/domain/crdt/editing.ts';
+import { readValue } from '../../lib/domain/crdt/reading.ts';
+import { crdtLimits } from '../../lib/domain/crdt/values.ts';
 import { decodeName, encodeName } from '../../lib/domain/crdt/xmlText.ts';
 
 /** A document as its log, in which each replace is computed on what was stored. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { followChange } from '../../../lib/data/crdt/following.ts';
-import { writeEditors } from '../../../lib/data/crdt/writing.ts';
+import { replaceEditors } from '../../../lib/data/crdt/replacing.ts';
 import { requireFitting, ValueRequest } from '../../../lib/domain/editorValues.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint({
   output: z.object({}),
   message: 'CRDT data added successfully.',
   errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED'],
-  uses: { findPlace: findPlaceToWrite, editors: writeEditors, follow: followChange },
+  uses: { findPlace: findPlaceToWrite, editors: replaceEditors, follow: followChange },
   impact: 'customers cannot add data of collaborative editors',
   example: {
     data: { organizationId: 'acme', documentId: 'nda', editorId: 'summary', type: 'text', data: 'The engine weaves algebraic patterns.', userId: 'ada' },

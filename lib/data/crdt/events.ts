@@ -1,5 +1,5 @@
 import { openDocument } from '../../domain/crdt/document.ts';
-import { readValue } from '../../domain/crdt/editing.ts';
+import { readValue } from '../../domain/crdt/reading.ts';
 import { editorRecord } from '../../domain/editors.ts';
 import { editorUpdatePayload } from '../../domain/events/crdt.ts';
 import type { ContentNames } from '../../domain/content/names.ts';

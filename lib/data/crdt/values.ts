@@ -1,6 +1,6 @@
 import type { Capability } from '../../capability.ts';
 import { openDocument } from '../../domain/crdt/document.ts';
-import { readValue } from '../../domain/crdt/editing.ts';
+import { readValue } from '../../domain/crdt/reading.ts';
 import { type EditorRecord, editorRecord } from '../../domain/editors.ts';
 import { ANSWER_BYTES } from '../../http/envelope.ts';
 import type { DocumentPlace } from '../content/places.ts';

@@ -1,5 +1,3 @@
-import { faultOfXml } from './xmlText.ts';
-
 export const crdtTypes = ['text', 'map', 'array', 'xml'] as const;
 export type CrdtType = (typeof crdtTypes)[number];
 export type CrdtValue = string | { readonly [key: string]: unknown } | readonly unknown[];
@@ -20,14 +18,13 @@ const shapes: Readonly<Record<CrdtType, string>> = { text: 'a string', map: 'an 
 
 /**
  * What is wrong with a value for a type, or undefined: another shape than the type's (spec 4.16), more than the limits, text that
- * is not Unicode (half of a surrogate pair cannot be stored), XML that is not well formed.
+ * is not Unicode (half of a surrogate pair cannot be stored). Whether XML is well formed is another question (`faultOf`).
  */
-export function faultOf(type: CrdtType, value: unknown): string | undefined {
+export function faultOfValue(type: CrdtType, value: unknown): string | undefined {
   if (!hasShape(type, value)) return `Data must be ${shapes[type]} for type ${type}.`;
   const fault = typeof value === 'string' ? faultOfString(value, '') : new Walk().faultOf(value, 1);
   if (fault) return fault;
-  if (jsonBytes(value) > crdtLimits.valueBytes) return tooLarge;
-  return type === 'xml' ? faultOfXml(value as string, crdtLimits) : undefined;
+  return jsonBytes(value) > crdtLimits.valueBytes ? tooLarge : undefined;
 }
 
 export const tooLarge = 'Data must not be larger than 4 MB as JSON.';

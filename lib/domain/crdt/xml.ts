@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as Y from 'yjs';
-import { Interner } from './align.ts';
-import { textEdits } from './textDiff.ts';
 import { contentOf, rootOf, type Shared } from './types.ts';
-import { nodesOf, writeXml } from './xmlNodes.ts';
-import { kindOf, readNodes, Usage } from './xmlRead.ts';
-import { XmlReplacement } from './xmlReplace.ts';
-import { parseXml } from './xmlText.ts';
-import type { Writer } from './writers.ts';
+import { writeXml } from './xmlNodes.ts';
+import { kindOf, readNodes } from './xmlRead.ts';
 
 /** More than any value may be, so that a document that several clients made too large can still be read. */
 const LONGEST = 16 * 1024 * 1024;
@@ -17,19 +12,8 @@ export function readXml(doc: Y.Doc, contentKey: string, limit = LONGEST): string
   return spelled(doc, contentKey, plainXml(doc, contentKey, limit));
 }
 
-/** Makes the XML of a document this one: by node, attribute, run of formatting and character. */
-export function replaceXml(doc: Y.Doc, contentKey: string, target: string, writer: Writer): void {
-  const stored = rootOf(doc, contentKey);
-  const kind = kindOf(stored, contentKey);
-  const before = stored ? readNodes(stored, kind) : [];
-  const usage = new Usage(before, kind);
-  const after = nodesOf(parseXml(target), kind, usage);
-  const root = kind === 'elements' ? doc.getXmlFragment(contentKey) : doc.get(contentKey, Y.XmlText);
-  new XmlReplacement(writer, usage, new Interner()).replaceNodes(root, before, after);
-  spell(doc, contentKey, target, writer);
-}
-
-function plainXml(doc: Y.Doc, contentKey: string, limit: number): string {
+/** The XML of a document in the one way in which we write it. */
+export function plainXml(doc: Y.Doc, contentKey: string, limit: number): string {
   const root = rootOf(doc, contentKey);
   return root ? writeXml(readNodes(root, kindOf(root, contentKey)), limit) : '';
 }
@@ -39,20 +23,8 @@ function plainXml(doc: Y.Doc, contentKey: string, limit: number): string {
  * the way it was written the editors' types cannot hold is kept beside them, as the edits that lead to it from the one way in which
  * we write. As soon as a client changes the document, they no longer hold, which the digest tells.
  */
-function spelling(doc: Y.Doc, contentKey: string): Y.Map<unknown> {
-  return doc.getMap(`spelling:${contentKey}`);
-}
-
-function spell(doc: Y.Doc, contentKey: string, target: string, writer: Writer): void {
-  const plain = plainXml(doc, contentKey, Infinity);
-  const kept = spelling(doc, contentKey);
-  if (plain === target) return kept.delete(SPELLED);
-  const edits = textEdits(plain, target).flatMap(({ index, remove, insert }) => [index, remove, insert]);
-  writer.overwriting(kept._map.get(SPELLED), () => kept.set(SPELLED, [digestOf(plain), ...edits]));
-}
-
 function spelled(doc: Y.Doc, contentKey: string, plain: string): string {
-  const item = rootOf(doc, `spelling:${contentKey}`)?._map.get(SPELLED);
+  const item = rootOf(doc, spellingKey(contentKey))?._map.get(SPELLED);
   const kept = item && !item.deleted ? contentOf(item) : undefined;
   if (!Array.isArray(kept) || kept[0] !== digestOf(plain)) return plain;
   let text = '';
@@ -67,9 +39,14 @@ function spelled(doc: Y.Doc, contentKey: string, plain: string): string {
   return text + plain.slice(at);
 }
 
-const SPELLED = 'edits';
+/** Where in a document it is kept how its XML was written. */
+export function spellingKey(contentKey: string): string {
+  return `spelling:${contentKey}`;
+}
 
-function digestOf(text: string): string {
+export const SPELLED = 'edits';
+
+export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64').slice(0, 22);
 }
 

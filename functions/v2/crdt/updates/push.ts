@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
 import { followChange } from '../../../../lib/data/crdt/following.ts';
-import { writeEditors } from '../../../../lib/data/crdt/writing.ts';
+import { pushToEditors } from '../../../../lib/data/crdt/pushing.ts';
 import { Base64, changing, editorName } from '../../../../lib/domain/editors.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint({
   }),
   message: 'CRDT update added successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-  uses: { findPlace: findPlaceToWrite, editors: writeEditors, follow: followChange },
+  uses: { findPlace: findPlaceToWrite, editors: pushToEditors, follow: followChange },
   impact: 'changes of clients of collaborative editors are not taken',
   example: {
     data: { organizationId: 'acme', documentId: 'nda', editorId: 'summary', update: 'AAA=', userId: 'ada', sessionId: 'tab-1' },

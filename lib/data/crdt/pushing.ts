@@ -1,0 +1,29 @@
+import type { Capability } from '../../capability.ts';
+import { faultOfUpdate } from '../../domain/crdt/reading.ts';
+import { holds } from '../../domain/editorUpdates.ts';
+import { invalid } from '../../errors.ts';
+import type { ContentPlace } from '../content/places.ts';
+import { openTable } from '../table.ts';
+import { type Changed, type Changing, EditorWriter } from './writing.ts';
+
+/** Takes what clients change in editors. */
+export class EditorPusher extends EditorWriter {
+  /**
+   * Adds a client's update. What the editor has already is not added again. NOT_FOUND when there is no editor, INVALID_ARGUMENT for an update that
+   * is malformed, contradicts the type, or leads beyond the limits; ABORTED when others keep changing it.
+   */
+  async push(found: ContentPlace, editorId: string, update: Uint8Array, changing: Changing): Promise<Changed> {
+    return this.change(found, editorId, changing, ({ head }, doc) => {
+      const fault = faultOfUpdate(doc, head.type, head.contentKey, update);
+      if (fault !== undefined) throw invalid({ path: ['update'], code: 'invalid_update', message: fault });
+      return holds(doc, update) ? undefined : update;
+    });
+  }
+}
+
+/** Push clients' updates to editors. */
+export const pushToEditors: Capability<Pick<EditorPusher, 'push'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new EditorPusher(openTable(env)),
+};
