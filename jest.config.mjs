@@ -6,8 +6,9 @@ export default {
   testEnvironment: '<rootDir>/test/environment.mjs',
   // For what hangs; how slow the machine is must not matter.
   testTimeout: 300_000,
-  // Jest leaves a core to the user and would run everything in one process; a fresh one now and then keeps memory small.
-  maxWorkers: 2,
+  testSequencer: '<rootDir>/test/sequencer.mjs',
+  // One more than there are cores on the smallest machine: a third of the time a test waits, for the engine, a process or the clock. A fresh one now and then keeps memory small.
+  maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/test/countReporter.mjs'],
 };

@@ -1,8 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
-import { endpointId, sourceFile, type Endpoint } from '../lib/endpoint.ts';
+import type { Asset } from '../lib/asset.ts';
+import { endpointId, sourceFile } from '../lib/endpoint.ts';
+import type { Routed } from '../lib/page.ts';
 import { type Worker, workerFile, workerId } from '../lib/worker.ts';
+import { fileText } from './files.ts';
 
 /** The id of the function that answers unknown paths and wrong methods. */
 export const DEFAULT_FUNCTION = 'default';
@@ -22,7 +25,7 @@ export interface Built {
 }
 
 /** What has to be bundled for these endpoints and workers: each one's own file, and the function behind the `$default` route. */
-export function entriesOf(endpoints: readonly Pick<Endpoint, 'path'>[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
+export function entriesOf(endpoints: readonly Pick<Routed, 'path'>[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
   return {
     [DEFAULT_FUNCTION]: 'functions/default.ts',
     ...Object.fromEntries(endpoints.map(({ path }) => [endpointId(path), sourceFile(path)])),
@@ -32,9 +35,9 @@ export function entriesOf(endpoints: readonly Pick<Endpoint, 'path'>[], workers:
 
 /**
  * Bundles functions, each into `<outdir>/<id>/index.mjs` (dots in the id become hyphens), in one call of esbuild, which parses what they share only once.
- * What was in `outdir` before is removed.
+ * The files that assets read are put beside their bundles. What was in `outdir` before is removed.
  */
-export async function buildFunctions({ entries, outdir }: { entries: Entries; outdir: string }): Promise<Built> {
+export async function buildFunctions({ entries, assets = [], outdir }: { entries: Entries; assets?: readonly Pick<Asset, 'path' | 'files'>[]; outdir: string }): Promise<Built> {
   const target = isAbsolute(outdir) ? outdir : join(projectDir, outdir);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
@@ -52,11 +55,13 @@ export async function buildFunctions({ entries, outdir }: { entries: Entries; ou
     target: 'node24',
     // The ESM build of a package that has two: half the size and half the load time of the CommonJS one.
     mainFields: ['module', 'main'],
-    alias: { '@aws-sdk/credential-provider-node': './infra/lambdaCredentials.ts' },
+    alias: { '@aws-sdk/credential-provider-node': './infra/lambdaCredentials.ts', '@aws-sdk/token-providers': './infra/lambdaTokens.ts' },
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
   });
+  const beside = assets.flatMap(({ path, files }) => files.map((name) => ({ name, folder: join(target, folderName(endpointId(path))) })));
+  await Promise.all(beside.map(async ({ name, folder }) => writeFile(join(folder, name), await fileText(name))));
   // Beside the functions' folders, not in them: it would change the hash of what is uploaded.
   await writeFile(join(target, 'metafile.json'), JSON.stringify(metafile));
   return { outdir: target, metafile, folder: (id) => join(target, folderName(id)) };

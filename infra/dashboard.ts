@@ -1,10 +1,13 @@
 import { Duration, type Stack } from 'aws-cdk-lib';
 import { Dashboard, GraphWidget, type IMetric, MathExpression, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { indexNames } from '../lib/capability.ts';
+import { withinFamily } from '../lib/endpoint.ts';
 import { deliveryMetrics, type MetricName } from '../lib/observability/deliveryMetrics.ts';
 import { runbooks } from './alarmText.ts';
+import { MILLION, prices } from './cost/prices.ts';
 import { apiMetric, deliveryMetric, faultsOf, functionMetric, queueMetric, tableMetric, workerFailures } from './metrics.ts';
 import type { MonitoringProps } from './monitoring.ts';
+import { MEMORY_MB as DEFAULT_MEMORY_MB } from './lambdaFunction.ts';
 import { queueNames } from './queues.ts';
 
 const metricNames = Object.keys(deliveryMetrics) as MetricName[];
@@ -12,7 +15,7 @@ const metricNames = Object.keys(deliveryMetrics) as MetricName[];
 /** How each kind of metric is shown. */
 const statistics = { sum: ['Sum'], spread: ['p50', 'p99'], gauge: ['Maximum'] } as const;
 
-/** Is it healthy; a row for each API family; deliveries, queues and workers, e-mail; then the table. */
+/** Is it healthy; a row for each API family; deliveries, queues and workers, e-mail; the table; what requests cost. */
 export function createDashboard(stack: Stack, props: MonitoringProps): void {
   const dashboard = new Dashboard(stack, 'Dashboard', { defaultInterval: Duration.hours(3) });
   const row = (markdown: string, ...graphs: GraphWidget[]) => {
@@ -21,10 +24,11 @@ export function createDashboard(stack: Stack, props: MonitoringProps): void {
   };
   row(`**Is it healthy?** Runbook: \`${runbooks.faults}\``, ...health(props));
   for (const family of props.families) row(`**/${family.family}**`, ...familyGraphs(family, props));
-  row(`**Deliveries** Runbook: \`${runbooks.lateDeliveries}\``, successRate(props), ...metricGraphs('Deliveries', props));
-  row(`**Queues and workers** Runbooks: \`${runbooks.deadLetters}\`, \`${runbooks.workers}\``, ...queueGraphs(props), ...workerGraphs(props));
+  row(`**Deliveries** Runbook: \`${runbooks.overdueDeliveries}\``, successRate(props), ...metricGraphs('Deliveries', props));
+  row(`**Queues and workers** Runbooks: \`${runbooks.deadLetters}\`, \`${runbooks.failingWorkers}\``, ...queueGraphs(props), ...workerGraphs(props));
   row('**E-mail**', ...metricGraphs('E-mail', props));
-  row('**Table**', ...tableGraphs(props));
+  row(`**Table** Runbook: \`${runbooks.throttledTable}\``, ...tableGraphs(props));
+  row('**Cost** in dollars per million requests at list prices, deliveries and everything else included; see `npm run cost`', ...costGraphs(stack, props));
 }
 
 function graph(width: number, title: string, left: IMetric[]): GraphWidget {
@@ -44,11 +48,11 @@ function health({ api, settings: { serviceName }, ...props }: MonitoringProps): 
 
 function familyGraphs({ family, functions }: MonitoringProps['families'][number], { settings: { serviceName } }: MonitoringProps): GraphWidget[] {
   const each = (metricName: string, statistic: string) => functions.map((made) => (
-    functionMetric(made.function, metricName, statistic, made.endpoint.path.slice(family.length + 2))
+    functionMetric(made.function, metricName, statistic, withinFamily(made.endpoint.path))
   ));
   return [
     graph(6, 'Invocations', each('Invocations', 'Sum')),
-    graph(6, 'Faults: answers of 500 and above', [faultsOf(family, serviceName, 'faults')]),
+    graph(6, 'Faults: answers of 500 and above', [faultsOf(family, serviceName, '${LABEL}')]),
     graph(6, 'Crashes and time-outs', each('Errors', 'Sum')),
     graph(6, 'Duration p99, ms', each('Duration', 'p99')),
   ];
@@ -111,5 +115,25 @@ function tableGraphs({ table }: MonitoringProps): GraphWidget[] {
       tableMetric(table, 'WriteThrottleEvents', 'writes'),
       ...indexNames.map((index) => tableMetric(table, 'WriteThrottleEvents', `writes to ${index}`, index)),
     ]),
+  ];
+}
+
+/**
+ * What a million requests cost as things are, whatever causes it: little traffic beside many deliveries makes requests look dear. The time of
+ * all functions is found by the name that CloudFormation gives them, and counted with the memory that they have unless they say otherwise.
+ */
+function costGraphs({ stackName }: Stack, { api, table }: MonitoringProps): GraphWidget[] {
+  const units = (kind: 'Read' | 'Write') => [undefined, ...indexNames].map((index, n) => [`${kind.toLowerCase()}${n}`, tableMetric(table, `Consumed${kind}CapacityUnits`, kind, index)] as const);
+  const [read, written] = [units('Read'), units('Write')];
+  const sum = (of: typeof read) => of.map(([id]) => `FILL(${id}, 0)`).join(' + ');
+  const tableCost = `(${prices.tableRead} * (${sum(read)}) + ${prices.tableWritten} * (${sum(written)})) / requests`;
+  const ofFunctions = (metricName: string) => `SUM(SEARCH('{AWS/Lambda,FunctionName} MetricName="${metricName}" FunctionName=${stackName}', 'Sum', 300))`;
+  const millisecond = Number((prices.lambdaGigabyteSecond * MILLION * (DEFAULT_MEMORY_MB / 1024) / 1000).toPrecision(6));
+  const lambdaCost = `(${millisecond} * ${ofFunctions('Duration')} + ${prices.lambdaRuns} * ${ofFunctions('Invocations')}) / requests`;
+  const usingMetrics = { requests: apiMetric(api, 'Count', 'Sum'), ...Object.fromEntries([...read, ...written]) };
+  const shownAs = (label: string, expression: string) => new MathExpression({ expression, usingMetrics, label, period: Duration.minutes(5) });
+  return [
+    graph(12, 'Dollars per million requests', [shownAs('table', tableCost), shownAs('functions', lambdaCost), shownAs('all', `${prices.httpRequests} + ${tableCost} + ${lambdaCost}`)]),
+    graph(12, 'Requests', [apiMetric(api, 'Count', 'Sum', 'requests')]),
   ];
 }

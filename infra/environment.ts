@@ -1,5 +1,4 @@
 import { Aws } from 'aws-cdk-lib';
-import type { CfnApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { type Capability, type EnvironmentName, mergeGrants, type ResourceName } from '../lib/capability.ts';
@@ -9,14 +8,15 @@ import type { Settings } from './settings.ts';
 
 /** The resources that functions share. */
 export interface SharedResources {
-  readonly api: CfnApi;
+  /** The address of the API. */
+  readonly publicUrl: string;
   readonly table: CfnTable;
   readonly secrets: Readonly<Record<'masterKey' | 'signingKey', CfnSecret>>;
   readonly queues: Queues;
 }
 
 /** Where the value of each environment variable comes from: an attribute of a resource, or a setting. */
-export function environmentValues({ api, table, secrets, queues }: SharedResources, settings: Settings): Record<EnvironmentName, string> {
+export function environmentValues({ publicUrl, table, secrets, queues }: SharedResources, settings: Settings): Record<EnvironmentName, string> {
   return {
     CLAUDE_MODEL_ID: settings.claudeModelId ?? '',
     DELIVER_QUEUE_URL: queues.deliver.queue.ref,
@@ -25,13 +25,14 @@ export function environmentValues({ api, table, secrets, queues }: SharedResourc
     EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(settings.emailStatusPerMinutePerAddress),
     EMAIL_STATUS_PER_MINUTE_PER_EMAIL: String(settings.emailStatusPerMinutePerEmail),
     EMBEDDING_MODEL: settings.embeddingModel,
+    EMBED_QUEUE_URL: queues.embed.queue.ref,
     JOBS_QUEUE_URL: queues.jobs.queue.ref,
     LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(settings.loginLinksPerHourPerEmail),
     MAIL_FROM: settings.mailFrom ?? '',
     MAIL_QUEUE_URL: queues.mail.queue.ref,
     MAIL_RETRY_SCHEDULE: settings.mailRetrySchedule,
     NOVA_MODEL_ID: settings.novaModelId ?? '',
-    PUBLIC_URL: api.attrApiEndpoint,
+    PUBLIC_URL: publicUrl,
     RECONCILE_AFTER_SECONDS: String(settings.reconcileAfterSeconds),
     SERVICE_NAME: settings.serviceName,
     TABLE_NAME: table.ref,
@@ -63,6 +64,7 @@ export function resourceArns({ table, secrets, queues }: SharedResources, settin
     'index/review': [`${table.attrArn}/index/review`],
     'queue/deliver': [queues.deliver.queue.attrArn],
     'queue/deliverSlow': [queues.deliverSlow.queue.attrArn],
+    'queue/embed': [queues.embed.queue.attrArn],
     'queue/jobs': [queues.jobs.queue.attrArn],
     'queue/mail': [queues.mail.queue.attrArn],
     'secret/masterKey': [secrets.masterKey.ref],

@@ -1,14 +1,13 @@
-import { type CfnStack, NestedStack, Stack } from 'aws-cdk-lib';
+import { type CfnStack, NestedStack } from 'aws-cdk-lib';
 import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
-import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { endpointId } from '../lib/endpoint.ts';
 import { capabilitiesOf } from '../lib/http/capabilities.ts';
 import { type Routed, routeKey } from '../lib/page.ts';
-import { FAULTS_QUERY } from './alarmText.ts';
 import { ApiFunction, createInvoker } from './apiFunction.ts';
 import { accessOf, type Surroundings } from './environment.ts';
 import { functionName, pascal } from './names.ts';
+import { familyQueries, saveQueries } from './savedQueries.ts';
 
 export interface FamilyProps extends Surroundings {
   /** As `familyOf` gives it: `v2/auth`. */
@@ -25,9 +24,6 @@ export interface FamilyProps extends Surroundings {
  * characters) fit into the inline policy of the role that calls them, for which IAM allows 10,240 characters.
  */
 const MAX_FUNCTIONS = 78;
-
-/** Logs Insights searches at most this many log groups in one query. */
-const QUERIED_LOG_GROUPS = 50;
 
 /** The stack of one API family, chosen by the path: its functions with their log groups, roles, integrations and routes. */
 export class FamilyStack extends NestedStack {
@@ -51,11 +47,7 @@ export class FamilyStack extends NestedStack {
     const invoker = createInvoker(this, functions.map((made) => made.function));
     for (const { endpoint, construct } of functions) construct.addRoute(props.apiId, routeKey(endpoint), invoker);
     this.functions = functions;
-    new CfnQueryDefinition(this, 'FamilyFaults', {
-      name: `${Stack.of(scope).stackName}/faults of ${pascal(props.family)}`,
-      queryString: FAULTS_QUERY,
-      logGroupNames: functions.slice(0, QUERIED_LOG_GROUPS).map(({ construct }) => construct.logGroup.logGroupName),
-    });
+    saveQueries(this, familyQueries, functions.map(({ construct }) => construct.logGroup), props.family);
   }
 
   #createFunction(endpoint: Routed, props: FamilyProps) {

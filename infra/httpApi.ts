@@ -1,7 +1,9 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
-import { CfnApi, CfnStage } from 'aws-cdk-lib/aws-apigatewayv2';
+import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
+import { CfnApi, CfnApiMapping, CfnDomainName, CfnStage } from 'aws-cdk-lib/aws-apigatewayv2';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { gatewayQueries, saveQueries } from './savedQueries.ts';
+import type { Settings } from './settings.ts';
 
 /** One line of JSON per request. No header is logged: they hold credentials. */
 const ACCESS_LOG = {
@@ -19,15 +21,38 @@ const ACCESS_LOG = {
   integrationError: '$context.integrationErrorMessage',
 };
 
+export interface HttpApi {
+  readonly api: CfnApi;
+  /** The address under which customers are to call it. */
+  readonly url: string;
+}
+
 /** The HTTP API and its one stage, which deploys every change of a route at once. */
-export function createHttpApi(scope: Construct, name: string, logRetentionDays: number): CfnApi {
+export function createHttpApi(scope: Construct, name: string, { logRetentionDays, domainName, certificateArn }: Settings): HttpApi {
   const api = new CfnApi(scope, 'Api', { name, protocolType: 'HTTP' });
   const logs = new LogGroup(scope, 'AccessLogs', { retention: logRetentionDays as RetentionDays, removalPolicy: RemovalPolicy.DESTROY });
-  new CfnStage(scope, 'Stage', {
+  const stage = new CfnStage(scope, 'Stage', {
     apiId: api.ref,
     stageName: '$default',
     autoDeploy: true,
     accessLogSettings: { destinationArn: logs.logGroupArn, format: JSON.stringify(ACCESS_LOG) },
   });
-  return api;
+  saveQueries(scope, gatewayQueries, [logs]);
+  if (domainName === undefined || certificateArn === undefined) return { api, url: api.attrApiEndpoint };
+  createDomain(scope, stage, domainName, certificateArn);
+  return { api, url: `https://${domainName}` };
+}
+
+/**
+ * The API's own host name. The record that leads there is the operator's to make, wherever the zone is: a stack that waits for DNS of
+ * somebody else cannot be deployed in one go. The name that AWS gave stays, so that nothing breaks while customers move.
+ */
+function createDomain(scope: Construct, stage: CfnStage, domainName: string, certificateArn: string): void {
+  const domain = new CfnDomainName(scope, 'Domain', {
+    domainName,
+    domainNameConfigurations: [{ certificateArn, endpointType: 'REGIONAL', securityPolicy: 'TLS_1_2' }],
+  });
+  new CfnApiMapping(scope, 'DomainMapping', { apiId: stage.apiId, domainName: domain.ref, stage: stage.ref });
+  new CfnOutput(scope, 'DomainTarget', { value: domain.attrRegionalDomainName });
+  new CfnOutput(scope, 'DomainTargetZone', { value: domain.attrRegionalHostedZoneId });
 }

@@ -22,7 +22,7 @@ export interface LambdaFunctionProps {
   readonly timeoutSeconds: number;
 }
 
-const MEMORY_MB = 512;
+export const MEMORY_MB = 512;
 
 /** A function with its log group and its role. */
 export class LambdaFunction extends Construct {

@@ -10,12 +10,47 @@ import { faultsMetric } from '../lib/observability/faults.ts';
 const period = Duration.minutes(5);
 
 /**
- * The answers with 500 or above that a family's functions gave. The functions catch every failure and answer it, so that
- * Lambda's own `Errors` stays at zero; they write this metric instead, and only when there is something to count.
+ * The answers with 500 or above that a family's functions gave, endpoint by endpoint, the worst one first. The functions catch every
+ * failure and answer it, so that Lambda's own `Errors` stays at zero; they write this metric instead, and only when there is something to
+ * count: a query, because it finds whatever endpoint has written it, and costs nothing while none has.
  */
-export function faultsOf(family: string, serviceName: string, label?: string): Metric {
-  const dimensionsMap = { service: serviceName, family } satisfies Record<(typeof faultsMetric.dimensions)[number], string>;
-  return new Metric({ namespace: faultsMetric.namespace, metricName: faultsMetric.name, dimensionsMap, statistic: 'Sum', period, ...(label && { label }) });
+export function faultsOf(family: string, serviceName: string, label?: string): MathExpression {
+  return faults(faultsMetric.dimensions, { service: serviceName, family }, 'endpoint', label);
+}
+
+/** What workers failed to do, worker by worker, the worst one first. They count it themselves, because their functions succeed all the same. */
+export function workerFaults(serviceName: string, label?: string): MathExpression {
+  return faults(faultsMetric.workerDimensions, { service: serviceName }, 'worker', label);
+}
+
+function faults(dimensions: readonly string[], where: Readonly<Record<string, string>>, group: string, label?: string): MathExpression {
+  const conditions = Object.entries(where).map(([name, value]) => `${name} = '${value}'`).join(' AND ');
+  return new MathExpression({
+    expression: `SELECT SUM(${faultsMetric.name}) FROM SCHEMA("${faultsMetric.namespace}", ${dimensions.join(', ')}) WHERE ${conditions} GROUP BY ${group} ORDER BY SUM() DESC`,
+    period,
+    ...(label !== undefined && { label }),
+  });
+}
+
+/** How many metrics an alarm's expression may be made of. */
+const METRICS_PER_ALARM = 10;
+
+/** The most runs that one worker failed, or never came to count anything in; Lambda counts them. More than one expression where there are more than ten workers. */
+export function workerCrashes(workers: readonly { readonly name: string; readonly target: Function }[]): MathExpression[] {
+  return Array.from({ length: Math.ceil(workers.length / METRICS_PER_ALARM) }, (_each, index) => workers.slice(index * METRICS_PER_ALARM, (index + 1) * METRICS_PER_ALARM)).map((some) => new MathExpression({
+    expression: `MAX([${some.map(({ name }) => `FILL(${name}, 0)`).join(', ')}])`,
+    usingMetrics: Object.fromEntries(some.map(({ name, target }) => [name, functionMetric(target, 'Errors', 'Sum')])),
+    period,
+  }));
+}
+
+/** Reads and writes that the table refused. Those of indexes hold its writes up as well, and show there. */
+export function tableThrottles(table: CfnTable): MathExpression {
+  return new MathExpression({
+    expression: 'FILL(reads, 0) + FILL(writes, 0)',
+    usingMetrics: { reads: tableMetric(table, 'ReadThrottleEvents', 'reads'), writes: tableMetric(table, 'WriteThrottleEvents', 'writes') },
+    period,
+  });
 }
 
 /**

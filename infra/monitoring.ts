@@ -7,12 +7,13 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
-import { alarmText, FAULTS_QUERY, runbooks } from './alarmText.ts';
+import { alarmText, runbooks } from './alarmText.ts';
 import { createDashboard } from './dashboard.ts';
 import type { FamilyStack } from './familyStack.ts';
-import { apiMetric, faultsOf } from './metrics.ts';
+import { apiMetric, faultsOf, tableThrottles } from './metrics.ts';
 import { pascal } from './names.ts';
 import type { Queues } from './queues.ts';
+import { familyQueries, gatewayQueries, queryName } from './savedQueries.ts';
 import type { Settings } from './settings.ts';
 import { deliveryAlarms, queueAlarms, workerAlarms } from './workerAlarms.ts';
 import type { WorkersStack } from './workersStack.ts';
@@ -40,28 +41,33 @@ export interface AlarmDeclaration {
 
 /** How many failed requests within five minutes wake someone. */
 const THRESHOLD = 5;
+/** A table that grows refuses some for a moment, and the SDK repeats them. */
+const THROTTLES = 50;
+const PERIODS_OF_THROTTLING = 2;
 
 /** The alarms, whom they notify, and the dashboard: all of it derived from the registries. */
 export function createMonitoring(stack: Stack, props: MonitoringProps): void {
-  const { alarmEmail } = props.settings;
+  const { settings: { alarmEmail } } = props;
+  const { stackName } = stack;
   const notify = alarmEmail === undefined ? undefined : notifier(stack, alarmEmail);
-  for (const declaration of [...apiAlarms(props), ...queueAlarms(props), ...workerAlarms(props), ...deliveryAlarms(props)]) {
+  for (const declaration of [...apiAlarms(props, stackName), ...queueAlarms(props, stackName), ...workerAlarms(props, stackName), ...deliveryAlarms(props, stackName)]) {
     const alarm = createAlarm(stack, declaration);
     if (notify) alarm.addAlarmAction(notify);
   }
   createDashboard(stack, props);
 }
 
-function apiAlarms({ families, api, settings: { serviceName } }: MonitoringProps): AlarmDeclaration[] {
+function apiAlarms({ families, api, table, settings: { serviceName } }: MonitoringProps, stackName: string): AlarmDeclaration[] {
   return [
     ...families.map(({ family, functions }) => ({
       id: `${pascal(family)}Faults`,
       metric: faultsOf(family, serviceName),
       threshold: THRESHOLD,
       description: alarmText({
-        happens: `Endpoints of /${family} answered 500 or above at least ${THRESHOLD} times in 5 minutes.`,
+        happens: `An endpoint of /${family} answered 500 or above at least ${THRESHOLD} times in 5 minutes. The alarm's contributors name it.`,
+        severity: 'high',
         runbook: runbooks.faults,
-        query: FAULTS_QUERY,
+        query: queryName(stackName, familyQueries.faults, family),
         impacts: functions.map(({ endpoint }) => endpoint.impact),
       }),
     })),
@@ -71,9 +77,23 @@ function apiAlarms({ families, api, settings: { serviceName } }: MonitoringProps
       metric: apiMetric(api, '5xx', 'Sum'),
       threshold: THRESHOLD,
       description: alarmText({
-        happens: `The API answered 5xx at least ${THRESHOLD} times in 5 minutes. If no family's alarm rings with this one, functions crash, run out of time or are throttled.`,
-        runbook: runbooks.faults,
+        happens: `The API answered 5xx at least ${THRESHOLD} times in 5 minutes. If no family's alarm rings with this one, functions crash, run out of time or are throttled, or many endpoints fail a little.`,
+        severity: 'high',
+        runbook: runbooks.apiFaults,
+        query: queryName(stackName, gatewayQueries.errors),
         impacts: ['requests fail, whichever endpoint they are for'],
+      }),
+    },
+    {
+      id: 'TableThrottled',
+      metric: tableThrottles(table),
+      threshold: THROTTLES,
+      periods: PERIODS_OF_THROTTLING,
+      description: alarmText({
+        happens: `The table refused at least ${THROTTLES} reads and writes in 5 minutes, for ${PERIODS_OF_THROTTLING * 5} minutes. The SDK repeats them, which is slow, and gives up in the end.`,
+        severity: 'high',
+        runbook: runbooks.throttledTable,
+        impacts: ['requests are slow or answer UNAVAILABLE, deliveries come late'],
       }),
     },
   ];

@@ -1,4 +1,4 @@
-import { familyOf } from '../lib/endpoint.ts';
+import { withinFamily } from '../lib/endpoint.ts';
 
 /** `SendLoginLink` of `send-login-link`, `AuthPermissionsGet` of `auth/permissions/get`. */
 export function pascal(text: string): string {
@@ -7,5 +7,5 @@ export function pascal(text: string): string {
 
 /** `PermissionsGet` of `/v2/auth/permissions/get`: the logical id of its function inside the family's stack. */
 export function functionName(path: string): string {
-  return pascal(path.slice(familyOf(path).length + 1)) || 'Root';
+  return pascal(withinFamily(path)) || 'Root';
 }

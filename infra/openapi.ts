@@ -1,16 +1,11 @@
-/** `npm run openapi`: prints the OpenAPI document of the service as cdk.json configures it. */
+/** `npm run openapi`: prints the OpenAPI document of the service as cdk.json configures it, at `PUBLIC_URL` or where `npm start` is. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openApiDocument } from '../lib/openapi.ts';
 import { projectDir } from './build.ts';
+import { referenceDocument } from './reference.ts';
 import { readSettings } from './settings.ts';
-import { registeredEndpoints } from './synthesise.ts';
 
-function readJson<T>(file: string): T {
-  return JSON.parse(readFileSync(join(projectDir, file), 'utf8')) as T;
-}
-
-const { context } = readJson<{ context: Record<string, unknown> }>('cdk.json');
-const { version } = readJson<{ version: string }>('package.json');
+const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
 const { serviceName } = readSettings((name) => context[name]);
-console.log(JSON.stringify(openApiDocument(registeredEndpoints(), { serviceName, version }), null, 2));
+const { PUBLIC_URL: url = 'http://127.0.0.1:3000' } = process.env;
+console.log(JSON.stringify(await referenceDocument({ url, serviceName }), null, 2));

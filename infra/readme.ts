@@ -1,4 +1,4 @@
-/** `npm run readme`: writes the tables of README.md that are generated from the code. */
+/** `npm run readme`: writes the tables of README.md that are generated from the code, and the client's methods. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -9,6 +9,7 @@ import { deliveryMetrics } from '../lib/observability/deliveryMetrics.ts';
 import { type QueueDeclaration, queues } from '../lib/queues.ts';
 import type { Source } from '../lib/worker.ts';
 import { projectDir } from './build.ts';
+import { clientMethods, clientMethodsFile } from './client.ts';
 import { readSettings, settingMeaning, settingNames } from './settings.ts';
 import { registeredEndpoints, registeredWorkers } from './synthesise.ts';
 
@@ -52,9 +53,10 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
       [name, purpose, String(batchSize), String(maxConcurrency), lateAfterSeconds === undefined ? 'may wait' : `${lateAfterSeconds / 60} minutes`]
     )),
   ),
-  openPayload: () => sample('openPayload'),
-  verifyWebhook: () => sample('verifyWebhook'),
-  verifyWithLibrary: () => sample('verifyWithLibrary'),
+  openPayload: () => sample('openPayload.mjs'),
+  typedClient: () => sample('typedClient.ts'),
+  verifyWebhook: () => sample('verifyWebhook.mjs'),
+  verifyWithLibrary: () => sample('verifyWithLibrary.mjs'),
   metrics: () => table(['Metric', 'Unit', 'Meaning'], Object.entries(deliveryMetrics).map(([name, { unit, meaning }]) => [code(name), unit, meaning])),
   settings: () => {
     const defaults = readSettings(() => undefined);
@@ -72,8 +74,9 @@ export function withGeneratedTables(readme: string): string {
 }
 
 /** A sample for customers, which the tests run as it stands. */
-function sample(name: string): string {
-  return `\`\`\`js\n${readFileSync(join(projectDir, `test/samples/${name}.mjs`), 'utf8').trim()}\n\`\`\``;
+function sample(file: string): string {
+  const language = file.endsWith('.ts') ? 'ts' : 'js';
+  return `\`\`\`${language}\n${readFileSync(join(projectDir, 'test/samples', file), 'utf8').trim()}\n\`\`\``;
 }
 
 /** When a worker runs. */
@@ -141,4 +144,5 @@ function named(key: string, numbers: readonly (readonly [string, number])[]): st
 if (import.meta.main) {
   const file = join(projectDir, 'README.md');
   writeFileSync(file, withGeneratedTables(readFileSync(file, 'utf8')));
+  writeFileSync(join(projectDir, clientMethodsFile), clientMethods());
 }

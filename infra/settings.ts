@@ -36,9 +36,13 @@ function retrySchedule(byDefault: string) {
     .default(byDefault);
 }
 
-const schema = z.object({
+const base = z.object({
   serviceName: z.string().regex(/^[a-z][a-z0-9-]{0,29}$/, 'must be 1 to 30 lower-case letters, digits and hyphens, and start with a letter').default('svc')
     .describe('The service\'s own name in the names of its request headers (`x-<serviceName>-api-key`) and in its metrics.'),
+  domainName: orNothing(z.string().regex(/^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/, 'must be a host name in lower case, such as api.example.com'))
+    .describe('The API\'s own host name, beside the one that AWS gives it, and what links in mails begin with. Needs `certificateArn`; the DNS record is yours to make, from the outputs of the stack.'),
+  certificateArn: orNothing(z.string().regex(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of a certificate of AWS Certificate Manager'))
+    .describe('The issued certificate for `domainName`, in the region of the stack.'),
   logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`)).default(30)
     .describe('For how many days logs are kept.'),
   alarmEmail: orNothing(z.email('must be an e-mail address'))
@@ -75,14 +79,20 @@ const schema = z.object({
     .describe('After how many seconds an event of which no deliveries were made is taken up again.'),
 });
 
+/** One without the other would deploy, and answer nobody under the name. */
+const schema = base.check(({ value: { domainName, certificateArn }, issues }) => {
+  if (domainName !== undefined && certificateArn === undefined) issues.push({ code: 'custom', input: certificateArn, path: ['certificateArn'], message: 'must be set where domainName is' });
+  if (certificateArn !== undefined && domainName === undefined) issues.push({ code: 'custom', input: domainName, path: ['domainName'], message: 'must be set where certificateArn is' });
+});
+
 /** What an operator may choose, in the `context` of cdk.json or with `-c name=value`. */
 export type Settings = z.output<typeof schema>;
 
-export const settingNames = Object.keys(schema.shape) as (keyof Settings)[];
+export const settingNames = Object.keys(base.shape) as (keyof Settings)[];
 
 /** What a setting means, for the README's table. */
 export function settingMeaning(name: keyof Settings): string {
-  return schema.shape[name].description ?? '';
+  return base.shape[name].description ?? '';
 }
 
 /** The settings with their defaults, checked; the error names every setting that is wrong, and what is wrong with it. */
@@ -90,6 +100,6 @@ export function readSettings(get: (name: keyof Settings) => unknown): Settings {
   const given = Object.fromEntries(settingNames.map((name) => [name, get(name)]));
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `  ${String(path[0])}: ${message}, but is ${JSON.stringify(given[String(path[0])])}`);
+  const problems = parsed.error.issues.map(({ path, message }) => `  ${String(path[0])}: ${message}, but is ${JSON.stringify(given[String(path[0])]) ?? 'not set'}`);
   throw new Error(`The settings (context in cdk.json, or -c name=value) are wrong:\n${problems.join('\n')}`);
 }

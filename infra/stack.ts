@@ -33,9 +33,9 @@ export class Backend extends Stack {
   constructor(scope: App, id: string, { endpoints, workers, code, settings }: BackendProps) {
     super(scope, id, { description: 'Collaboration backend: HTTP API, functions, queues and table' });
     const { logRetentionDays } = settings;
-    const api = createHttpApi(this, this.stackName, logRetentionDays);
+    const { api, url } = createHttpApi(this, this.stackName, settings);
     const shared = {
-      api,
+      publicUrl: url,
       table: createTable(this),
       secrets: {
         masterKey: createKey(this, 'MasterKey', 'Seals what customers entrust to the service'),
@@ -64,7 +64,7 @@ export class Backend extends Stack {
       families: this.families, workers: this.workers?.functions ?? [], api, table: shared.table, queues: shared.queues, streamDeadLetters, settings,
     });
 
-    new CfnOutput(this, 'ApiUrl', { value: api.attrApiEndpoint });
+    new CfnOutput(this, 'ApiUrl', { value: url });
     new CfnOutput(this, 'TableName', { value: shared.table.ref });
     new CfnOutput(this, 'MasterKeySecretArn', { value: shared.secrets.masterKey.ref });
     new CfnOutput(this, 'ServiceName', { value: settings.serviceName });

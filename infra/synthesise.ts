@@ -6,6 +6,7 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import * as registry from '../functions/index.ts';
 import * as pages from '../functions/pages.ts';
 import * as workers from '../functions/workers/index.ts';
+import type { Asset } from '../lib/asset.ts';
 import type { Endpoint } from '../lib/endpoint.ts';
 import type { Page, Routed } from '../lib/page.ts';
 import type { Worker } from '../lib/worker.ts';
@@ -21,9 +22,14 @@ export function registeredEndpoints(): readonly Endpoint[] {
   return Object.values(registry as Record<string, Endpoint>);
 }
 
-/** Every page of its registry. */
-export function registeredPages(): readonly Page[] {
-  return Object.values(pages as Record<string, Page>);
+/** Everything of the registry of what browsers open. */
+export function registeredPages(): readonly (Page | Asset)[] {
+  return Object.values(pages as Record<string, Page | Asset>);
+}
+
+/** The assets among it. */
+export function registeredAssets(): readonly Asset[] {
+  return registeredPages().filter((one) => one.kind === 'asset');
 }
 
 /** Everything that a function of its own answers. */
@@ -38,7 +44,7 @@ export function registeredWorkers(): readonly Worker[] {
 
 /** Bundles the function of everything that is registered. */
 export function buildRegistered(outdir: string): Promise<Built> {
-  return buildFunctions({ entries: entriesOf(registeredRoutes(), registeredWorkers()), outdir });
+  return buildFunctions({ entries: entriesOf(registeredRoutes(), registeredWorkers()), assets: registeredAssets(), outdir });
 }
 
 /** The settings that an app's context gives; throws for wrong ones, naming them. */

@@ -1,10 +1,9 @@
-import { type CfnStack, NestedStack, Stack } from 'aws-cdk-lib';
+import { type CfnStack, NestedStack } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
-import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { type Worker, workerId } from '../lib/worker.ts';
-import { WORKER_FAULTS_QUERY } from './alarmText.ts';
 import type { Surroundings } from './environment.ts';
+import { saveQueries, workerQueries } from './savedQueries.ts';
 import { WorkerFunction, type WorkerSources } from './workerFunction.ts';
 
 export interface WorkersProps extends Surroundings {
@@ -31,10 +30,6 @@ export class WorkersStack extends NestedStack {
       throw new Error(`More than ${MAX_STREAM_READERS} workers read the table's stream. Let one of them do the work of two.`);
     }
     this.functions = workers.map((worker) => ({ worker, construct: new WorkerFunction(this, worker, { ...props, code: code(workerId(worker.name)) }) }));
-    new CfnQueryDefinition(this, 'WorkerFaults', {
-      name: `${Stack.of(scope).stackName}/faults of Workers`,
-      queryString: WORKER_FAULTS_QUERY,
-      logGroupNames: this.functions.map(({ construct }) => construct.logGroup.logGroupName),
-    });
+    saveQueries(this, workerQueries, this.functions.map(({ construct }) => construct.logGroup));
   }
 }

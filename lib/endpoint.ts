@@ -83,7 +83,8 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly body?: 'required' | 'optional';
   /** The schema of what stands beside `status` and `message` in the result: `{ data }`, `{ data, nextPageToken }` or `{}`. */
   readonly output: O;
-  readonly message: string | ((output: z.output<O>) => string);
+  /** `null` when the result has neither `status` nor `message` (spec 4.14): it is the output alone. */
+  readonly message: string | ((output: z.output<O>) => string) | null;
   /** What `run` may throw besides the statuses that every endpoint can answer (`commonErrors`). */
   readonly errors: readonly ErrorStatus[];
   readonly uses: U;
@@ -115,7 +116,7 @@ export interface EndpointOf<I extends z.ZodType, O extends z.ZodType, U extends 
 export type Endpoint = Omit<Declaration<z.ZodType, z.ZodType, Record<string, Capability<unknown>>, AuthLevel>, 'narrowBy' | 'message'> & {
   readonly narrowBy?: string;
   // `never` because the registry holds endpoints of every input and output type.
-  readonly message: string | ((output: never) => string);
+  readonly message: string | ((output: never) => string) | null;
   readonly run: (call: never) => Promise<unknown>;
 };
 
@@ -132,9 +133,19 @@ export function endpointId(path: string): string {
   return path.slice(1).split('/').join('.');
 }
 
-/** `v2/auth` of `/v2/auth/permissions/get`: the API family, which has a stack, an alarm and a dashboard row of its own. */
+/** The family of what lies beneath no other: what customers read of the API. */
+const TOP_FAMILY = 'reference';
+
+/** `v2/auth` of `/v2/auth/permissions/get`: the API family, which has a stack, an alarm and a dashboard row of its own; `reference` of `/docs`. */
 export function familyOf(path: string): string {
-  return path.split('/').slice(1, 3).join('/');
+  const [, version, name] = path.split('/');
+  return name === undefined ? TOP_FAMILY : `${version}/${name}`;
+}
+
+/** `permissions/get` of `/v2/auth/permissions/get`, and `docs` of `/docs`: what tells the members of a family apart. */
+export function withinFamily(path: string): string {
+  const family = familyOf(path);
+  return path.slice(family === TOP_FAMILY ? 1 : family.length + 2);
 }
 
 /** `functions/v2/auth/permissions/get.ts` of `/v2/auth/permissions/get`. */

@@ -1,18 +1,20 @@
-import * as z from 'zod';
 import { type AuthLevel, commonErrors, type Endpoint, endpointId, familyOf } from './endpoint.ts';
 import { errorCatalogue, type ErrorStatus } from './errors.ts';
 import { takesIdempotencyKey } from './http/capabilities.ts';
-import { knownKeysOf } from './schema.ts';
+import { errorExamples } from './openapi/errors.ts';
+import { type JsonSchema, jsonSchemaOf } from './openapi/jsonSchema.ts';
+import type { Placed } from './openapi/place.ts';
+import { familyTags, type Tag } from './openapi/tags.ts';
+import { type Webhooks, webhookParameters, webhooks, webhookSchemas, webhookTags } from './openapi/webhooks.ts';
 
-/** A schema as the document writes it: JSON Schema 2020-12. */
-export type JsonSchema = z.core.JSONSchema.BaseSchema;
+export type { JsonSchema } from './openapi/jsonSchema.ts';
 
 interface Reference {
   readonly $ref: string;
 }
 
 interface Content {
-  readonly 'application/json': { readonly schema: JsonSchema; readonly example?: unknown };
+  readonly 'application/json': { readonly schema: JsonSchema; readonly example?: unknown; readonly examples?: Readonly<Record<string, { readonly value: unknown }>> };
 }
 
 /** One answer of an operation, or one that several share. */
@@ -38,9 +40,12 @@ export interface Operation {
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly tags: readonly { readonly name: string }[];
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
+  readonly tags: readonly Tag[];
   /** By path; every endpoint is called with POST. */
   readonly paths: Readonly<Record<string, { readonly post: Operation }>>;
+  /** What customers are sent. */
+  readonly webhooks: Webhooks;
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, object>>;
     readonly responses: Readonly<Record<string, DocumentedResponse>>;
@@ -64,19 +69,20 @@ const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
 };
 
 /** The OpenAPI 3.1 document of these endpoints: what their declarations and the error catalogue say, and nothing else. */
-export function openApiDocument(endpoints: readonly Endpoint[], service: { serviceName: string; version: string }): OpenApiDocument {
+export function openApiDocument(endpoints: readonly Endpoint[], service: Placed & { version: string }): OpenApiDocument {
   const inOrder = endpoints.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const families = [...new Set(inOrder.map(({ path }) => familyOf(path)))];
   return {
     openapi: '3.1.0',
     info: { title: 'Collaboration backend', version: service.version, description },
-    tags: families.map((name) => ({ name })),
+    servers: [{ url: service.url, description: 'This service' }],
+    tags: [...familyTags(inOrder.map(({ path }) => path)), ...webhookTags],
     paths: Object.fromEntries(inOrder.map((endpoint) => [endpoint.path, { post: operation(endpoint) }])),
+    webhooks: webhooks(),
     components: {
       securitySchemes: securitySchemes(service.serviceName),
       responses: errorResponses(inOrder),
-      schemas: { ErrorDetails },
-      parameters: { IdempotencyKey },
+      schemas: { ErrorDetails, ...webhookSchemas() },
+      parameters: { IdempotencyKey, ...webhookParameters },
       headers: answerHeaders,
     },
   };
@@ -114,19 +120,19 @@ function requestBody({ input, body = 'required', example }: Endpoint): Operation
 
 function successResponse(endpoint: Endpoint): DocumentedResponse {
   const output = jsonSchemaOf(endpoint.output);
-  const result: JsonSchema = {
+  const message = typeof endpoint.message === 'function' ? endpoint.message(endpoint.example.result as never) : endpoint.message;
+  const result: JsonSchema = message === null ? output : {
     ...output,
     properties: { status: { type: 'string', const: 'success' }, message: { type: 'string' }, ...output.properties },
     required: ['status', 'message', ...(output.required ?? [])],
   };
-  const message = typeof endpoint.message === 'string' ? endpoint.message : endpoint.message(endpoint.example.result as never);
   return {
     description: 'Success',
     headers: { ...requestId, ...(takesIdempotencyKey(endpoint) && { 'idempotency-replayed': { $ref: '#/components/headers/IdempotencyReplayed' } }) },
     content: {
       'application/json': {
         schema: { type: 'object', properties: { result }, required: ['result'] },
-        example: { result: { status: 'success', message, ...(endpoint.example.result as object) } },
+        example: { result: { ...(message !== null && { status: 'success', message }), ...(endpoint.example.result as object) } },
       },
     },
   };
@@ -146,7 +152,7 @@ function errorResponses(endpoints: readonly Endpoint[]): Record<string, Document
   const groups = endpoints.flatMap(errorGroups).map(([, statuses]) => [groupName(statuses), {
     description: statuses.map((status) => `${status}: ${errorCatalogue[status].meaning}`).join('\n'),
     headers: requestId,
-    content: { 'application/json': { schema: errorSchema(statuses) } },
+    content: { 'application/json': { schema: errorSchema(statuses), examples: Object.fromEntries(statuses.map((status) => [status, { value: { error: { status, ...errorExamples[status] } } }])) } },
   }] as const);
   return Object.fromEntries(groups.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -198,32 +204,4 @@ const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
 function securitySchemes(serviceName: string): Record<string, object> {
   const schemes = Object.values(credentialHeaders).flatMap((headers) => Object.entries(headers));
   return Object.fromEntries(schemes.map(([scheme, header]) => [scheme, { type: 'apiKey', in: 'header', name: `x-${serviceName}-${header}` }]));
-}
-
-/** The JSON Schema (2020-12) of what a schema takes. */
-function jsonSchemaOf(schema: z.core.$ZodType): JsonSchema {
-  const made: JsonSchema = z.toJSONSchema(schema, {
-    target: 'draft-2020-12',
-    io: 'input',
-    // What is left out of the document by this is an empty schema, which no operation may have.
-    unrepresentable: 'any',
-    override: ({ zodSchema, jsonSchema }) => {
-      const better = beyondZod(zodSchema);
-      if (!better) return;
-      for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword];
-      Object.assign(jsonSchema, better);
-    },
-  });
-  delete made.$schema;
-  return made;
-}
-
-/** What zod's own JSON Schema of a schema does not say; undefined where it says everything. */
-function beyondZod(schema: z.core.$ZodType): JsonSchema | undefined {
-  if (schema instanceof z.ZodUnknown) return { description: 'Any JSON value' };
-  const known = knownKeysOf(schema as z.ZodType);
-  if (known) return { ...jsonSchemaOf(known), additionalProperties: true };
-  // `list` checks the length before the items, which are unknown until then.
-  const isList = schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
-  return isList ? jsonSchemaOf(schema.out) : undefined;
 }

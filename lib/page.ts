@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { Asset } from './asset.ts';
 import type { Capability, Opened, Uses } from './capability.ts';
 import type { Endpoint, Log } from './endpoint.ts';
 import type { Html } from './html.ts';
@@ -56,14 +57,14 @@ export type Page = PageDeclaration<z.ZodType, Record<string, Capability<unknown>
 };
 
 /** Whatever stands behind a route of the API. */
-export type Routed = Endpoint | Page;
+export type Routed = Endpoint | Page | Asset;
 
 /** Declares a page. Importing a declaration has no effect, as with endpoints. */
 export function definePage<I extends z.ZodType, U extends Uses>(declaration: PageDeclaration<I, U>, run: PageRun<I, U>): PageOf<I, U> {
   return { ...declaration, ...run, auth: 'none', kind: 'page' };
 }
 
-/** `POST /v2/users/add`. A page gets the requests of every method, so that a browser is never answered with JSON. */
+/** `POST /v2/users/add`. A page gets the requests of every method, so that a browser is never answered with JSON; an asset is read. */
 export function routeKey({ kind, path }: Pick<Routed, 'kind' | 'path'>): string {
-  return `${kind === 'page' ? 'ANY' : 'POST'} ${path}`;
+  return `${kind === 'page' ? 'ANY' : kind === 'asset' ? 'GET' : 'POST'} ${path}`;
 }

@@ -46,6 +46,13 @@ export const queues = {
     batchSize: 1,
     maxConcurrency: 5,
   },
+  embed: {
+    purpose: 'Judgments to make vectors of, apart from other jobs so that a model which is slow holds none of them up',
+    impact: 'judgments are not found by their meaning',
+    batchSize: 1,
+    // Each asks the model eight times at once.
+    maxConcurrency: 4,
+  },
 } as const satisfies Readonly<Record<string, QueueDeclaration>>;
 
 export type QueueName = keyof typeof queues;
@@ -59,6 +66,7 @@ export const queueVariable = {
   deliverSlow: 'DELIVER_SLOW_QUEUE_URL',
   mail: 'MAIL_QUEUE_URL',
   jobs: 'JOBS_QUEUE_URL',
+  embed: 'EMBED_QUEUE_URL',
 } as const satisfies Readonly<Record<QueueName, string>>;
 
 export interface QueueMessage {
@@ -85,6 +93,7 @@ export const sendTo = {
   deliverSlow: /* @__PURE__ */ sending('deliverSlow'),
   mail: /* @__PURE__ */ sending('mail'),
   jobs: /* @__PURE__ */ sending('jobs'),
+  embed: /* @__PURE__ */ sending('embed'),
 } as const satisfies Readonly<Record<QueueName, Capability<QueueSender>>>;
 
 function sending(name: QueueName): Capability<QueueSender> {

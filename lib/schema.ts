@@ -47,20 +47,27 @@ export function optional<S extends z.ZodType>(schema: S) {
 
 /** A list of 1 to `most` items. Its length is checked before its items, so that a huge list costs nothing. */
 export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
-  return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most));
+  return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most)) as unknown as z.ZodType<z.output<S>[], z.input<S>[]>;
 }
 
-const jsonLimits = [
-  z.refine<unknown>((value) => depthAtMost(value, limits.objectDepth), { error: `must be nested at most ${limits.objectDepth} levels deep` }),
-  z.refine<unknown>((value) => !isLongerThan(JSON.stringify(value), limits.objectBytes), { error: `must be at most ${limits.objectBytes} bytes as JSON` }),
-] as const;
+function jsonLimits(bytes: number) {
+  return [
+    z.refine<unknown>((value) => depthAtMost(value, limits.objectDepth), { error: `must be nested at most ${limits.objectDepth} levels deep` }),
+    z.refine<unknown>((value) => !isLongerThan(JSON.stringify(value), bytes), { error: `must be at most ${bytes} bytes as JSON` }),
+  ] as const;
+}
+
+/** A JSON object of the caller's: at most so many bytes and 32 levels. It is kept as it came, `__proto__` keys included. */
+export function openObject(bytes: number) {
+  return z.custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), { error: 'must be an object' })
+    .check(...jsonLimits(bytes)).meta({ type: 'object' });
+}
 
 /** A JSON object of the caller's: at most 64 KB and 32 levels. It is kept as it came, `__proto__` keys included. */
-export const OpenObject = z.custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), { error: 'must be an object' })
-  .check(...jsonLimits).meta({ type: 'object' });
+export const OpenObject = openObject(limits.objectBytes);
 
 /** Any JSON value of the caller's: at most 64 KB and 32 levels, kept as it came. */
-export const JsonValue = z.custom<unknown>((value) => value !== undefined).check(...jsonLimits);
+export const JsonValue = z.custom<unknown>((value) => value !== undefined).check(...jsonLimits(limits.objectBytes));
 
 const knownKeys = new WeakMap<z.ZodType, z.ZodObject>();
 
@@ -71,11 +78,11 @@ export function knownKeysOf(schema: z.ZodType): z.ZodObject | undefined {
 
 /**
  * An object with some known fields and any others of the caller's: they come out as `open`, at most 64 KB together with
- * the known ones. Zod's own loose objects lose a key named `__proto__`.
+ * the known ones unless another limit is given. Zod's own loose objects lose a key named `__proto__`.
  */
-export function withOpenKeys<S extends z.ZodRawShape>(shape: S) {
+export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = limits.objectBytes) {
   const known = z.object(shape);
-  const schema = OpenObject.transform((raw, context) => {
+  const schema = openObject(bytes).transform((raw, context) => {
     const parsed = known.safeParse(raw, { reportInput: true });
     if (!parsed.success) {
       for (const issue of parsed.error.issues) context.issues.push({ ...issue, input: issue.input } as never);
@@ -85,7 +92,7 @@ export function withOpenKeys<S extends z.ZodRawShape>(shape: S) {
     return { ...parsed.data, open };
   });
   knownKeys.set(schema, known);
-  return schema;
+  return schema as unknown as z.ZodType<z.output<typeof schema>, z.input<typeof known> & Record<string, unknown>>;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The registry of workers: one line per worker. The stack and the tests read it; a deployed function never does. */
 export { worker as deliverWebhook } from './deliverWebhook.ts';
 export { worker as deliverWebhookSlow } from './deliverWebhookSlow.ts';
+export { worker as embedJudgments } from './embedJudgments.ts';
 export { worker as fanOutEvents } from './fanOutEvents.ts';
 export { worker as runJobs } from './runJobs.ts';
 export { worker as sendEmail } from './sendEmail.ts';

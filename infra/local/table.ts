@@ -11,10 +11,30 @@ interface Index {
   readonly Projection: unknown;
 }
 
+/** A vector index; the engine takes it as the template has it. */
+interface VectorIndex {
+  readonly IndexName: string;
+}
+
+interface Described {
+  readonly IndexName: string;
+  readonly IndexStatus: string;
+  /** Whether it does not yet have all that was there before it; a vector index cannot be searched until then. */
+  readonly Backfilling?: boolean;
+}
+
 interface Description {
   readonly TableStatus: string;
   readonly KeySchema: readonly { AttributeName: string; KeyType: string }[];
-  readonly GlobalSecondaryIndexes?: readonly { IndexName: string; IndexStatus: string }[];
+  readonly GlobalSecondaryIndexes?: readonly Described[];
+  readonly VectorIndexes?: readonly Described[];
+}
+
+interface Indexes {
+  readonly AttributeDefinitions: unknown;
+  readonly KeySchema: unknown;
+  readonly GlobalSecondaryIndexes?: readonly Index[];
+  readonly VectorIndexes?: readonly VectorIndex[];
 }
 
 /**
@@ -26,18 +46,21 @@ export async function ensureTable(engine: EngineCall, { name, properties }: Tabl
   const describe = async () => (await call<{ Table: Description }>('DescribeTable', {})).Table;
   const ready = async () => {
     for (;;) {
-      const { TableStatus, GlobalSecondaryIndexes = [] } = await describe();
-      if (TableStatus === 'ACTIVE' && GlobalSecondaryIndexes.every(({ IndexStatus }) => IndexStatus === 'ACTIVE')) return;
+      const { TableStatus, GlobalSecondaryIndexes = [], VectorIndexes = [] } = await describe();
+      if (TableStatus === 'ACTIVE' && [...GlobalSecondaryIndexes, ...VectorIndexes].every(({ IndexStatus, Backfilling = false }) => IndexStatus === 'ACTIVE' && !Backfilling)) return;
       await delay(POLL_MILLISECONDS);
     }
   };
 
-  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes = [] } = properties as { AttributeDefinitions: unknown; KeySchema: unknown; GlobalSecondaryIndexes?: Index[] };
+  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes = [], VectorIndexes = [] } = properties as unknown as Indexes;
   const existing = await describe().catch((error: unknown) => {
     if ((error as Error).name !== 'ResourceNotFoundException') throw error;
   });
   if (!existing) {
-    const indexes = GlobalSecondaryIndexes.length > 0 ? { GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(onlyKeys) } : {};
+    const indexes = {
+      ...(GlobalSecondaryIndexes.length > 0 && { GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(onlyKeys) }),
+      ...(VectorIndexes.length > 0 && { VectorIndexes }),
+    };
     await call('CreateTable', { AttributeDefinitions, KeySchema, ...indexes, BillingMode: 'PAY_PER_REQUEST', ...stream(properties) });
     await ready();
     if (properties.TimeToLiveSpecification) await call('UpdateTimeToLive', { TimeToLiveSpecification: properties.TimeToLiveSpecification });
@@ -49,6 +72,11 @@ export async function ensureTable(engine: EngineCall, { name, properties }: Tabl
   const present = new Set(existing.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
   for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !present.has(IndexName))) {
     await call('UpdateTable', { AttributeDefinitions, GlobalSecondaryIndexUpdates: [{ Create: onlyKeys(index) }] });
+    await ready();
+  }
+  const searched = new Set(existing.VectorIndexes?.map(({ IndexName }) => IndexName));
+  for (const index of VectorIndexes.filter(({ IndexName }) => !searched.has(IndexName))) {
+    await call('UpdateTable', { AttributeDefinitions, VectorIndexUpdates: [{ Create: index }] });
     await ready();
   }
 }

@@ -96,7 +96,7 @@ export class DocumentChanger extends DocumentReader {
       ops: [remove(DocumentEntity, { ...place, ...stored }, stored._r), ...entryRemoval(place, stored)],
     }), (removed) => {
       const { op, jobId } = removeDocumentsJob(place, removed.map(({ item, result }) => ({ documentId: item, internalId: result.id })), now);
-      return { op, written: () => void jobs.push({ tenant: place.tenant, jobId }) };
+      return { ops: [op], written: () => void jobs.push({ tenant: place.tenant, jobId }) };
     });
     return { results, jobs };
   }

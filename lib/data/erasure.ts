@@ -4,6 +4,7 @@ import { eraseTraces, TracePosition, type Traces } from './content/traces.ts';
 import { removeUserContent } from './content/userRemoval.ts';
 import type { Stored } from './entity.ts';
 import { ErasureEntity, ErasureJob } from './erasures.ts';
+import { eraseReviewers } from './memory/erasure.ts';
 import type { Place } from './folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
 import { OrganizationEntity } from './organizations.ts';
@@ -27,6 +28,8 @@ const Progress = z.object({
   organization: z.string().optional(),
   /** How far its content was looked through. */
   traces: z.union([TracePosition, z.literal('done')]).optional(),
+  /** How far its judgments were. */
+  judgments: z.union([z.object({ after: z.string() }), z.literal('done')]).optional(),
   /** How many users have no more in it, and where the removals of the next ones stopped. */
   users: z.number(),
   /** Tasks done, and when the last one was. */
@@ -86,25 +89,30 @@ class ErasureStep {
     const { organizationId, index } = this.#progress;
     if (organizations) {
       const organization = organizations[index];
-      this.#progress = { ...this.#progress, organization, index: index + 1, traces: undefined, users: 0 };
+      this.#progress = { ...this.#progress, organization, index: index + 1, traces: undefined, judgments: undefined, users: 0 };
       return organization !== undefined;
     }
     const { tenant } = this.#job;
     const after = organizationId === undefined ? undefined : OrganizationEntity.key({ tenant, organizationId }).SK;
     const { values: [next] } = await this.#table.query(OrganizationEntity, { tenant }, { limit: 1, after });
-    this.#progress = { ...this.#progress, organization: next?.internalId, organizationId: next?.organizationId, traces: undefined, users: 0 };
+    this.#progress = { ...this.#progress, organization: next?.internalId, organizationId: next?.organizationId, traces: undefined, judgments: undefined, users: 0 };
     return next !== undefined;
   }
 
   /** Goes on in an organization: first its content, as what quotes users' comments is told by these, then what lies in the users' partitions. */
   async #goOn(organization: string): Promise<true> {
     const place: Place = { tenant: this.#job.tenant, organization };
-    const { pass, traces, users } = this.#progress;
+    const { pass, traces, judgments, users } = this.#progress;
     const { userIds, at } = this.#data;
     if (traces !== 'done') {
       const what: Traces = pass === 1 ? 'notifications' : 'everything';
       const reached = await eraseTraces(this.#table, place, { userIds: new Set(userIds), until: at }, { what, from: traces }, this.#clock, this.#deadline);
       this.#progress = { ...this.#progress, traces: reached };
+      return true;
+    }
+    if (judgments !== 'done') {
+      const reached = await eraseReviewers(this.#table, place, { userIds: new Set(userIds), until: at }, judgments?.after, this.#clock, this.#deadline);
+      this.#progress = { ...this.#progress, judgments: reached };
       return true;
     }
     const some = userIds.slice(users, users + PARALLEL);

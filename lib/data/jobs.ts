@@ -1,13 +1,32 @@
 import * as z from 'zod';
 import type { Capability } from '../capability.ts';
 import { instantKey } from '../domain/content/times.ts';
+import type { QueueName } from '../queues.ts';
 import { defineEntity, indexPartition, type Stored } from './entity.ts';
 import { tenantOf } from './keys.ts';
 import { insert, openTable, remove, replace, type Table, type WriteOp } from './table.ts';
 
-/** Work that goes on after the answer; each kind has a function in the worker that runs jobs. */
-export const jobKinds = ['removeRecords', 'removeDocuments', 'removeOrganization', 'changeFolders', 'removeUsers', 'eraseUsers', 'recoverDeliveries', 'emitEditorUpdate'] as const;
-export type JobKind = (typeof jobKinds)[number];
+/** Work that goes on after the answer, by its kind, and the queue whose worker has a function for it. */
+export const queueOfJob = {
+  removeRecords: 'jobs',
+  removeDocuments: 'jobs',
+  removeOrganization: 'jobs',
+  changeFolders: 'jobs',
+  removeUsers: 'jobs',
+  eraseUsers: 'jobs',
+  recoverDeliveries: 'jobs',
+  emitEditorUpdate: 'jobs',
+  removeAgent: 'jobs',
+  countAgentRuns: 'jobs',
+  embedJudgments: 'embed',
+  changeEmbedding: 'embed',
+} as const satisfies Readonly<Record<string, QueueName>>;
+export type JobKind = keyof typeof queueOfJob;
+/** The queues that carry messages about jobs. */
+export type JobQueue = (typeof queueOfJob)[JobKind];
+/** The kinds of jobs that the worker of a queue does. */
+export type JobKindOn<Q extends JobQueue> = { [K in JobKind]: (typeof queueOfJob)[K] extends Q ? K : never }[JobKind];
+export const jobKinds = Object.keys(queueOfJob) as JobKind[];
 
 const SHARDS = 16;
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;

@@ -39,6 +39,11 @@ export function upsert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K): Writ
   return { put: entity.toItem(value) };
 }
 
+/** Writes a value of a revision that is given, unless a later one is there. */
+export function advance<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
+  return { put: entity.toItem(value, revision), condition: { expression: 'attribute_not_exists(PK) OR #r <= :r', values: { ':r': revision } } };
+}
+
 /** Removes what a key names, at the revision that was read when one is given. */
 export function remove<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision?: number): WriteOp {
   return revision === undefined ? { remove: entity.key(key) } : { remove: entity.key(key), condition: atRevision(revision) };
@@ -126,6 +131,11 @@ export class Table {
     this.#client = client;
     this.#name = name;
     this.#now = now;
+  }
+
+  /** By which client it is asked, and under which name: for what few functions ask of it, so that no other has it in its bundle. */
+  get asked(): { readonly client: DynamoDBDocumentClient; readonly name: string } {
+    return { client: this.#client, name: this.#name };
   }
 
   /** One value, read consistently unless `eventual`; 1 or 0.5 RRU per 4 KB. */

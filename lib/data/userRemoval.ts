@@ -7,6 +7,7 @@ import { forgetFolder, leftFolders } from './folderDepartures.ts';
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from './folderWalk.ts';
 import type { Place } from './folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
+import { eraseReviewers } from './memory/erasure.ts';
 import { endCounted } from './organizationHead.ts';
 import { settle } from './settle.ts';
 import { replace, type Table } from './table.ts';
@@ -47,6 +48,8 @@ const Progress = z.object({
   user: z.number(),
   /** Where the user's content goes on. */
   after: z.string().optional(),
+  /** How far the judgments were, once the users' content is done. */
+  judgments: z.string().optional(),
 });
 type Progress = z.output<typeof Progress>;
 
@@ -67,6 +70,9 @@ export async function removeUsersStep(table: Table, job: StoredJob, clock: () =>
   const moved = progress.moved ?? known;
   const stopped = await removeSome({ table, place, job, leaving, within }, progress, clock);
   if (stopped) return { progress: { ...progress, moved, ...stopped } };
+  const reviewers = { userIds: new Set(leaving.userIds), until: leaving.at, documents: within };
+  const judgments = progress.stage === 'second' ? await eraseReviewers(table, place, reviewers, progress.judgments, clock, clock() + STEP) : 'done';
+  if (judgments !== 'done') return { progress: { ...progress, moved, user: leaving.userIds.length, after: undefined, judgments: judgments.after } };
   if (next) return { progress: { stage: progress.stage, portion: next, moved, user: 0 } };
   if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: settled };
   // What was moved during the round may not have been met, neither where it had been nor where it is.

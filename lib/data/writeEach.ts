@@ -19,10 +19,10 @@ export interface EachOptions<I, S, R> {
   /** The result of an item that others kept changing. */
   readonly conflicted: (item: I) => R;
   /**
-   * An operation that belongs to a transaction as a whole, for those of its items that it changes; it must not conflict with anybody. Called
-   * again for a transaction that is tried again.
+   * Operations that belong to a transaction as a whole, for those of its items that it changes. Called again for a transaction that is tried
+   * again; where only one of these was in conflict, with its items together.
    */
-  readonly together?: (changing: readonly { readonly item: I; readonly result: R }[]) => { readonly op: WriteOp; /** Called when it is written. */ readonly written: () => void };
+  readonly together?: (changing: readonly { readonly item: I; readonly result: R }[]) => { readonly ops: readonly WriteOp[]; /** Called when they are written. */ readonly written: () => void };
   /** How often it is tried: three times, more where many callers write the same item. From the fourth on with pauses. */
   readonly tries?: number;
 }
@@ -56,7 +56,7 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
     await inParallel(batches, PARALLEL, async (plans) => {
       const changing = plans.filter(({ ops }) => ops.length > 0);
       const shared = changing.length > 0 ? options.together?.(changing) : undefined;
-      const outcome = await options.table.write([...plans.flatMap((plan) => plan.ops), ...(shared ? [shared.op] : [])]);
+      const outcome = await options.table.write([...plans.flatMap((plan) => plan.ops), ...(shared?.ops ?? [])]);
       if (outcome === 'done') {
         shared?.written();
         for (const plan of plans) results.set(plan.item, plan.result);

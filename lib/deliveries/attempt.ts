@@ -79,6 +79,9 @@ function isResultOver(mine: Claimed, there: StoredDelivery | undefined): boolean
 /** Writes the attempt into the log. What is in the log is not the truth: when it cannot be written, what came of the attempt still counts. */
 async function log({ deps, message, log: lines }: Delivering, mine: Claimed, sent: Sent, at: number): Promise<void> {
   const { outcome, responseStatus, responseBody, error, durationMs } = sent;
+  // Not what the receiver said, which is the customer's business.
+  const shown = { tenant: message.tenant, eventId: message.eventId, endpointId: message.endpointId, attempt: nextAttemptOf(mine), outcome, responseStatus, reason: error, durationMs: Math.round(durationMs) };
+  if (outcome !== 'delivered') lines.info('attempt failed', shown);
   const entry = { attempt: nextAttemptOf(mine), claim: mine.claim, at, outcome, responseStatus, responseBody, error, durationMs: Math.round(durationMs), byHand: mine.otherwise !== undefined };
   try {
     await deps.deliveries.log(message, entry);

@@ -2,7 +2,7 @@ import { building, type Capability } from '../capability.ts';
 import { type DeliveryStore, type Revision, sweepDeliveries } from '../data/deliveries/deliveries.ts';
 import { countAiling, type EndpointRuntime } from '../data/deliveries/runtime.ts';
 import { type EventStore, eventShards, findPendingEvents } from '../data/events.ts';
-import { type JobSweeper, jobShards, sweepJobs } from '../data/jobs.ts';
+import { type JobQueue, type JobSweeper, jobShards, queueOfJob, type StoredJob, sweepJobs } from '../data/jobs.ts';
 import { isClaimed, type Pending, swept } from '../domain/deliveries/delivery.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import { inParallel } from '../inParallel.ts';
@@ -21,7 +21,7 @@ export interface SweepDeps {
   readonly fanOut: FanOutDeps;
   /** The queues of further attempts, and of jobs. */
   readonly slow: QueueSender;
-  readonly jobQueue: QueueSender;
+  readonly jobQueues: Readonly<Record<JobQueue, QueueSender>>;
   /** How many first attempts wait in their queue. */
   readonly backlog: Backlog;
   readonly timing: Timing;
@@ -127,16 +127,17 @@ async function reconcile(deps: SweepDeps, call: SweepCall): Promise<void> {
 }
 
 /** Sends the messages of jobs that are due. */
-async function sweepJobsDue({ jobs, jobQueue }: SweepDeps, call: SweepCall): Promise<void> {
+async function sweepJobsDue({ jobs, jobQueues }: SweepDeps, call: SweepCall): Promise<void> {
   await ofShards(jobShards, call, async (shard, options) => {
     const { jobs: values, next } = await jobs.due(shard, call.clock(), options);
     return { values, next };
   }, async (values) => {
-    const ours: object[] = [];
+    const ours: StoredJob[] = [];
     await inParallel(values, PARALLEL, async (job) => {
-      if (await jobs.putOff(job, call.clock() + JOB_MILLISECONDS)) ours.push({ tenant: job.tenant, jobId: job.jobId });
+      if (await jobs.putOff(job, call.clock() + JOB_MILLISECONDS)) ours.push(job);
     });
-    await jobQueue.send(ours.map((body) => ({ body })));
+    const queues = Object.entries(jobQueues) as [JobQueue, QueueSender][];
+    await Promise.all(queues.map(([name, queue]) => queue.send(ours.filter(({ kind }) => queueOfJob[kind] === name).map(({ tenant, jobId }) => ({ body: { tenant, jobId } })))));
   });
 }
 
@@ -148,7 +149,7 @@ async function gauge({ runtime }: SweepDeps, { clock, measures }: SweepCall): Pr
 
 /** Sweep. */
 export const sweeps: Capability<SweepDeps> = /* @__PURE__ */ building(
-  [sweepDeliveries, findPendingEvents, sweepJobs, countAiling, fansOut, sendTo.deliverSlow, sendTo.jobs, liveBacklog, deliveryTiming],
+  [sweepDeliveries, findPendingEvents, sweepJobs, countAiling, fansOut, sendTo.deliverSlow, sendTo.jobs, sendTo.embed, liveBacklog, deliveryTiming],
   {
     grants: [],
     env: ['RECONCILE_AFTER_SECONDS'],
@@ -159,7 +160,7 @@ export const sweeps: Capability<SweepDeps> = /* @__PURE__ */ building(
       runtime: countAiling.open(env),
       fanOut: fansOut.open(env),
       slow: sendTo.deliverSlow.open(env),
-      jobQueue: sendTo.jobs.open(env),
+      jobQueues: { jobs: sendTo.jobs.open(env), embed: sendTo.embed.open(env) },
       backlog: liveBacklog.open(env),
       timing: deliveryTiming.open(env),
       reconcileAfterMs: Number(env.RECONCILE_AFTER_SECONDS) * 1000,

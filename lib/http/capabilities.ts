@@ -7,7 +7,7 @@ const answering: Capability<undefined> = { grants: [], env: ['SERVICE_NAME'], op
 
 interface Declared {
   readonly auth: AuthLevel;
-  readonly kind: 'read' | 'write' | 'page';
+  readonly kind: 'read' | 'write' | 'page' | 'asset';
   readonly uses: Readonly<Record<string, Capability<unknown>>>;
 }
 

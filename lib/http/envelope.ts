@@ -37,9 +37,9 @@ export function parseEnvelope(text: string, body: 'required' | 'optional'): unkn
   return data;
 }
 
-/** The answer to a request that succeeded: `status`, `message`, and what the endpoint gives beside them. */
-export function success(message: string, output: object): string {
-  return JSON.stringify({ result: { status: 'success', message, ...output } });
+/** The answer to a request that succeeded: `status`, `message`, and what the endpoint gives beside them; that alone where it declares no message. */
+export function success(message: string | null, output: object): string {
+  return JSON.stringify({ result: message === null ? output : { status: 'success', message, ...output } });
 }
 
 /** The answer to a request that failed. */

@@ -36,7 +36,7 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
       log: state.log,
     };
     const output = await endpoint.run(call);
-    const message = typeof endpoint.message === 'string' ? endpoint.message : endpoint.message(output);
+    const message = typeof endpoint.message === 'function' ? endpoint.message(output) : endpoint.message;
     const body = success(message, output as object);
     const { answerBytes = ANSWER_BYTES } = endpoint;
     if (isLongerThan(body, answerBytes)) throw tooLarge(endpoint.narrowBy, answerBytes);

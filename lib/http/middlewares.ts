@@ -45,7 +45,7 @@ export function observe(options: { endpoint: string; path: string; serviceName: 
     coldStart = false;
     if (status < 500) return internal.log.info('request', keys);
     internal.log.error('request', keys);
-    return import('../observability/faults.ts').then(({ countFault }) => countFault(options.serviceName(), familyOf(options.path)));
+    return import('../observability/faults.ts').then(({ countFault }) => countFault(options.serviceName(), familyOf(options.path), options.endpoint));
   };
   return {
     before: ({ event, context, internal }) => {

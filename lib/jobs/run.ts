@@ -1,4 +1,4 @@
-import type { JobKind, JobMessage, JobStore, StepResult, StoredJob } from '../data/jobs.ts';
+import type { JobKind, JobKindOn, JobMessage, JobQueue, JobStore, StepResult, StoredJob } from '../data/jobs.ts';
 import type { QueueSender } from '../queues.ts';
 import { LONGEST_DELAY_SECONDS } from '../sqs/limits.ts';
 import type { MessageCall } from '../worker.ts';
@@ -6,10 +6,11 @@ import type { MessageCall } from '../worker.ts';
 /** Does a step of a job, for a second or two. Done again, beside itself or from an earlier state, it does no harm. */
 export type Step = (job: StoredJob, clock: () => number) => Promise<StepResult>;
 
-export interface RunJobDeps {
+export interface RunJobDeps<Q extends JobQueue = 'jobs'> {
   readonly jobs: Pick<JobStore, 'get' | 'change' | 'end'>;
-  readonly steps: Readonly<Record<JobKind, Step>>;
-  /** The queue of jobs. */
+  /** For each kind of job whose messages come by the queue. */
+  readonly steps: Readonly<Record<JobKindOn<Q>, Step>>;
+  /** The queue that the message came by. */
   readonly queue: QueueSender;
 }
 
@@ -28,16 +29,18 @@ const LONGEST_PAUSE = 6 * 60 * 60_000;
  * run ends half-way the sweeper finds the job once its lease is over, and the next one goes on from the last step. Where every run ends that
  * way it waits longer each time, up to six hours, and the job stays until it is done; what a step throws is thrown on, for the message.
  */
-export async function runJob({ jobs, steps, queue }: RunJobDeps, { message, clock, deadline, log }: Pick<MessageCall<JobMessage, Record<never, never>>, 'message' | 'clock' | 'deadline' | 'log'>): Promise<void> {
+export async function runJob<Q extends JobQueue = 'jobs'>({ jobs, steps, queue }: RunJobDeps<Q>, { message, clock, deadline, log }: Pick<MessageCall<JobMessage, Record<never, never>>, 'message' | 'clock' | 'deadline' | 'log'>): Promise<void> {
   const hold = (tries: number) => {
     const now = clock();
     return { leaseUntil: now + LEASE, notBefore: undefined, tries, dueAt: now + Math.min(LEASE * 2 ** (tries - 1), LONGEST_PAUSE) };
   };
   const job = await jobs.get(message);
   if (!job || Math.max(job.leaseUntil ?? 0, job.notBefore ?? 0) > clock()) return;
+  const step = (steps as Readonly<Partial<Record<JobKind, Step>>>)[job.kind];
+  if (!step) throw new Error(`Jobs of the kind ${job.kind} are done by the worker of another queue`);
   let mine = await jobs.change(job, hold((job.tries ?? 0) + 1));
   while (mine !== 'lost') {
-    const result = await steps[mine.kind](mine, clock);
+    const result = await step(mine, clock);
     if (result === 'done') return jobs.end(mine);
     const { progress, notBefore } = result;
     const now = clock();

@@ -1,4 +1,6 @@
 import { building, type Capability } from '../capability.ts';
+import { countAgentRunsStep } from '../data/agents/counting.ts';
+import { removeAgentStep } from '../data/agents/removal.ts';
 import { removeRest } from '../data/content/removal.ts';
 import { emitEditorUpdateStep } from '../data/crdt/events.ts';
 import { eraseUsersStep } from '../data/erasure.ts';
@@ -14,7 +16,7 @@ import type { RunJobDeps, Step } from './run.ts';
 
 /** Run jobs of every kind. */
 export const runsJobs: Capability<RunJobDeps> = /* @__PURE__ */ building([doJobs, sendTo.jobs, recovers], {
-  // What removals, changes of folders and tellings of editors take.
+  // What removals, changes of folders, tellings of editors and counts of agents take.
   grants: [
     { resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'BatchWriteItem'] },
     { resource: 'index/gsi1', actions: ['Query'] },
@@ -42,6 +44,8 @@ export const runsJobs: Capability<RunJobDeps> = /* @__PURE__ */ building([doJobs
         removeUsers: on(removeUsersStep),
         eraseUsers: on(eraseUsersStep),
         emitEditorUpdate: on(emitEditorUpdateStep),
+        removeAgent: on(removeAgentStep),
+        countAgentRuns: on(countAgentRunsStep),
       },
     };
   },

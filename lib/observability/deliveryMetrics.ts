@@ -3,7 +3,7 @@
  * costs money while it is written, hence only these, and no dimension but the service's name.
  */
 interface MetricDeclaration {
-  /** `sum`: things that happened, counted. `spread`: how long something took, shown by percentiles. `gauge`: how much there is now. */
+  /** `sum`: things that happened, counted. `spread`: how long something took, shown by percentiles. `gauge`: how much there is now; not written at zero. */
   readonly kind: 'sum' | 'spread' | 'gauge';
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
   readonly row: 'Deliveries' | 'E-mail';
@@ -23,7 +23,7 @@ export const deliveryMetrics = {
   FanOutLag: { kind: 'spread', unit: 'Milliseconds', row: 'Deliveries', graph: 'From commit on, ms', label: 'fan-out', meaning: 'From the commit of an event until all deliveries of it are queued' },
   DeliveriesDue: { kind: 'gauge', unit: 'Count', row: 'Deliveries', graph: 'Due and overdue', label: 'due', meaning: 'Deliveries whose time has come' },
   DeliveriesOverdue: { kind: 'gauge', unit: 'Count', row: 'Deliveries', graph: 'Due and overdue', label: 'overdue', meaning: 'Deliveries whose time has come so long ago that their message must be lost' },
-  OldestOverdue: { kind: 'gauge', unit: 'Seconds', row: 'Deliveries', graph: 'Oldest overdue, s', label: 'oldest', meaning: 'For how long the oldest overdue delivery waits; 0 when there is none' },
+  OldestOverdue: { kind: 'gauge', unit: 'Seconds', row: 'Deliveries', graph: 'Oldest overdue, s', label: 'oldest', meaning: 'For how long the oldest overdue delivery waits' },
   ClaimsLost: { kind: 'sum', unit: 'Count', row: 'Deliveries', graph: 'Duplicates and deferrals', label: 'duplicates absorbed', meaning: 'Messages about a delivery that another worker was already at' },
   SlotsDeferred: { kind: 'sum', unit: 'Count', row: 'Deliveries', graph: 'Duplicates and deferrals', label: 'deferred by a rate limit', meaning: 'Deliveries put off by the rate limit of their endpoint' },
   BreakersOpened: { kind: 'sum', unit: 'Count', row: 'Deliveries', graph: 'Breakers', label: 'opened', meaning: 'Endpoints that failed so often that deliveries to them pause' },

@@ -23,7 +23,8 @@ export class InvocationMeasures implements Measures {
   }
 
   record(name: RecordedMetric, value: number): void {
-    if (!Number.isFinite(value)) return;
+    // Nobody pays for a metric that says every minute that nothing is wrong; where there is no value, there is nothing.
+    if (!Number.isFinite(value) || (value === 0 && deliveryMetrics[name].kind === 'gauge')) return;
     const values = this.#values.get(name);
     if (values) values.push(value);
     else this.#values.set(name, [value]);

@@ -10,7 +10,7 @@ const GOAL_ROUND_TRIPS = 2;
 const READ_UNIT_BYTES = 4_096;
 const WRITE_UNIT_BYTES = 1_024;
 
-const engine = await startEngine();
+const engine = await startEngine({ sdk: true });
 const recorder = await startRecorder();
 const subject = await prepare();
 const rows: Row[] = [];

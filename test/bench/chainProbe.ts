@@ -23,7 +23,7 @@ const WARM_UP = 20;
 
 type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<unknown>;
 
-const engine = await startEngine();
+const engine = await startEngine({ sdk: true });
 process.env.POWERTOOLS_LOG_LEVEL = process.argv[2];
 const { keyHeaders } = await newWorkspace();
 const context = { awsRequestId: 'request', functionName: 'bench', getRemainingTimeInMillis: () => 10_000 } as unknown as Context;

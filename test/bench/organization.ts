@@ -74,7 +74,7 @@ function byKeys(items: LargeOrganization['items']) {
   });
 }
 
-const engine = await startEngine();
+const engine = await startEngine({ sdk: true });
 const queues = await startQueues();
 const client = new LeanClient();
 

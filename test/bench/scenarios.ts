@@ -10,6 +10,9 @@ export interface Subject extends TestWorkspace {
   readonly secondApiKey: string;
   readonly endpointIds: readonly string[];
   readonly erasureJobId: string;
+  /** Review agents and groups of them, by what is done to them. */
+  readonly agents: Readonly<Record<(typeof agentNames)[number], string>>;
+  readonly agentGroups: Readonly<Record<(typeof agentGroupNames)[number], string>>;
   /** The version of an editor that nobody changes. */
   readonly editorVersion: number;
 }
@@ -59,6 +62,14 @@ const notification = {
 const aText = { editorId: 'summary', type: 'text', data: 'The engine weaves algebraic patterns.' };
 /** Two changes of Yjs clients: each inserts a letter into the empty text under the key `content`. */
 const typed = ['AQEBAAQBB2NvbnRlbnQBYQA=', 'AQECAAQBB2NvbnRlbnQBYgA='];
+
+const agentNames = ['read', 'changed', 'restored', 'gone-0', 'gone-1'] as const;
+const agentGroupNames = ['read', 'changed', 'gone-0', 'gone-1'] as const;
+/** A comment that an execution of an agent made. */
+const findingOf = (agentId: string, executionId: string) => ({ commentText: 'A finding', from: ada, agent: { agentSource: 'svc', agentId, executionId, reason: { title: 'Tone', description: 'It shouts.', severity: 'low' } } });
+const anMcpServer = { id: 'tools', url: 'https://mcp.example.com', auth: { type: 'bearer', token: 'a secret of theirs' } };
+
+const aJudgment = { decision: 'rejected', reasoning: 'The price is without VAT, and the page does not say so.', actionUser: { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' } };
 
 const readConfigs = ['activity', 'advancedwebhook', 'apikey', 'email', 'notification', 'permissionprovider', 'webhook'] as const;
 
@@ -114,13 +125,16 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/commentannotations/count/get', what: 'of a document', data: () => ({ ...crowd, documentIds: ['one-of-many-0'], userId: 'ada' }) },
   { path: '/v2/commentannotations/add', what: 'one', data: (n) => ({ ...inBusy, commentAnnotations: [{ annotationId: `one-${n}`, commentData: [{ commentText: 'A comment', from: ada }] }] }) },
   { path: '/v2/commentannotations/add', what: 'one that others are told of', data: (n) => ({ ...inBusy, commentAnnotations: [{ annotationId: `told-${n}`, commentData: [{ commentText: 'A comment', from: ada, triggerNotification: true }] }] }) },
+  { path: '/v2/commentannotations/add', what: 'one of an agent', data: (n, { agents }) => ({ ...inBusy, commentAnnotations: [{ annotationId: `found-${n}`, commentData: [findingOf(agents.read, `run-${n}`)] }] }) },
   { path: '/v2/commentannotations/update', what: 'one', data: (n) => ({ ...inBusy, annotationIds: ['talk'], updatedData: { status: n === 0 ? 'RESOLVED' : 'OPEN' } }) },
+  { path: '/v2/commentannotations/update', what: 'one with a reason', data: (n) => ({ ...inBusy, annotationIds: [`told-${n}`], updatedData: { suggestion: { status: n === 0 ? 'accepted' : 'rejected' } }, reason: 'It is fine.', actionUser: ada }) },
   { path: '/v2/commentannotations/delete', what: 'one', data: (n) => ({ ...inBusy, annotationIds: [`one-${n}`] }) },
   { path: '/v2/commentannotations/comments/get', what: 'by id', data: () => ({ ...talkRead, commentIds: [1] }) },
   { path: '/v2/commentannotations/comments/get', what: 'a page', data: () => talkRead },
   { path: '/v2/commentannotations/comments/get', what: 'a page with a reaction', data: () => ({ ...talkRead, annotationId: 'reacted' }) },
   { path: '/v2/commentannotations/comments/add', what: 'one', data: () => ({ ...talk, commentData: [{ commentText: 'A reply', from: ada }] }) },
   { path: '/v2/commentannotations/comments/add', what: 'one that others are told of', data: () => ({ ...talk, commentData: [{ commentText: 'A reply', from: ada, triggerNotification: true }] }) },
+  { path: '/v2/commentannotations/comments/add', what: 'one of an agent', data: (n, { agents }) => ({ ...talk, commentData: [findingOf(agents.read, `reply-${n}`)] }) },
   { path: '/v2/commentannotations/comments/update', what: 'one', data: (n) => ({ ...talk, commentIds: [1], updatedData: { commentText: `Text ${n}` } }) },
   { path: '/v2/commentannotations/comments/delete', what: 'one', data: (n) => ({ ...talk, commentIds: [2 + n] }) },
   { path: '/v2/crdt/get', what: 'one', data: () => ({ ...inAcme, editorId: aText.editorId }) },
@@ -138,6 +152,16 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/reactions/add', what: 'one that is there, unchanged', data: () => reacting({ annotationId: 'loose-0' }) },
   { path: '/v2/reactions/delete', what: 'one', data: (n) => ({ ...inBusy, annotationIds: [`loose-${n}`] }) },
   { path: '/v2/reactions/delete', what: 'one on a comment', data: (n) => ({ ...inBusy, annotationIds: [`on-${n}`] }) },
+  { path: '/v2/memory/judgments/add', what: 'one', data: (n) => ({ ...inBusy, judgments: [{ ...aJudgment, recordId: `one-${n}` }] }) },
+  { path: '/v2/memory/judgments/add', what: 'one with content', data: (n) => ({ ...inBusy, judgments: [{ ...aJudgment, recordId: `content-${n}`, content: 'Only 49.90 a month' }] }) },
+  { path: '/v2/memory/judgments/add', what: 'one of a thread', data: (n) => ({ ...inBusy, judgments: [{ ...aJudgment, recordId: `thread-${n}`, annotationId: 'talk' }] }) },
+  { path: '/v2/memory/search', what: 'a document', data: () => ({ ...inAcme, query: 'a price without tax' }) },
+  { path: '/v2/memory/search', what: 'an organization', data: () => ({ ...read, query: 'a price without tax' }) },
+  { path: '/v2/memory/search', what: 'everything', data: () => ({ query: 'a price without tax', filters: { reviewerId: 'grace' } }) },
+  { path: '/v2/memory/search', what: 'a thread', data: () => ({ ...read, filters: { annotationId: 'talk' } }) },
+  { path: '/v2/memory/search', what: 'the latest', data: () => ({ ...inAcme, recencyDays: 30 }) },
+  { path: '/v2/memory/judgments/query', what: 'the latest', data: () => inAcme },
+  { path: '/v2/memory/judgments/query', what: 'a thread', data: () => ({ ...read, annotationId: 'talk' }) },
   { path: '/v2/notifications/add', what: 'one', data: (n) => ({ ...inBusy, ...notification, notificationId: `one-${n}` }) },
   { path: '/v2/notifications/add', what: 'one that is there', data: () => ({ ...inAcme, ...notification, notificationId: 'read' }) },
   { path: '/v2/notifications/add', what: 'one to verified users', data: (n) => ({ ...inBusy, ...notification, notificationId: `verified-${n}`, verifyUserPermissions: true }) },
@@ -195,6 +219,26 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/auth/permissions/get', what: 'on a document', data: () => ({ ...read, userIds: ['ada'], documentIds: ['loose'] }) },
   { path: '/v2/auth/permissions/get', what: 'on a document in a folder', data: () => ({ ...read, userIds: ['ada'], documentIds: ['nda'] }) },
   { path: '/v2/auth/permissions/remove', what: 'one document', data: () => ({ userId: 'ada', permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }) },
+  { path: '/v2/agents/get', what: 'a custom one', data: (_n, { agents }) => ({ agentId: agents.read }) },
+  { path: '/v2/agents/get', what: 'a built-in one', data: () => ({ agentId: 'spell-check' }) },
+  { path: '/v2/agents/get', what: 'all', data: () => ({}) },
+  { path: '/v2/agents/get', what: 'of a group', data: (_n, { agentGroups }) => ({ groupId: agentGroups.read }) },
+  { path: '/v2/agents/extract', what: 'a table', data: () => ({ fileBase64: Buffer.from('name,instructions\nTone,Flag what shouts.').toString('base64'), mimeType: 'text/csv' }) },
+  { path: '/v2/agents/create', what: 'one', data: (n) => ({ name: `Agent ${n}`, instructions: 'Look for mistakes.' }) },
+  { path: '/v2/agents/create', what: 'one with a secret', data: (n) => ({ name: `Agent ${n}`, execution: { executionStrategy: 'mcp-tools', mcpServers: [anMcpServer] } }) },
+  { path: '/v2/agents/update', what: 'one', data: (n, { agents }) => ({ agentId: agents.changed, enabled: n === 0 }) },
+  { path: '/v2/agents/update', what: 'a built-in one', data: (n) => ({ agentId: 'lorem-ipsum', enabled: n === 0 }) },
+  { path: '/v2/agents/version/update', what: 'one', data: (n, { agents }) => ({ agentId: agents.changed, instructions: `Look ${n} times.` }) },
+  { path: '/v2/agents/versions/list', what: 'of one', data: (_n, { agents }) => ({ agentId: agents.read }) },
+  { path: '/v2/agents/versions/restore', what: 'one', data: (_n, { agents }) => ({ agentId: agents.restored }) },
+  { path: '/v2/agents/delete', what: 'one', data: (n, { agents }) => ({ agentId: agents[n === 0 ? 'gone-0' : 'gone-1'] }) },
+  { path: '/v2/agents/groups/create', what: 'one', data: (n, { agents }) => ({ name: `Group ${n}`, agentIds: [agents.read] }) },
+  { path: '/v2/agents/groups/get', what: 'one', data: (_n, { agentGroups }) => ({ groupId: agentGroups.read }) },
+  { path: '/v2/agents/groups/list', what: 'all', data: () => ({}) },
+  { path: '/v2/agents/groups/update', what: 'one', data: (n, { agentGroups }) => ({ groupId: agentGroups.changed, name: `Name ${n}` }) },
+  { path: '/v2/agents/groups/add-agents', what: 'one', data: (n, { agents, agentGroups }) => ({ groupId: agentGroups.changed, agentIds: [n === 0 ? agents.read : agents.changed] }) },
+  { path: '/v2/agents/groups/remove-agents', what: 'one', data: (n, { agents, agentGroups }) => ({ groupId: agentGroups.changed, agentIds: [n === 0 ? agents.read : agents.changed] }) },
+  { path: '/v2/agents/groups/delete', what: 'one', data: (n, { agentGroups }) => ({ groupId: agentGroups[n === 0 ? 'gone-0' : 'gone-1'] }) },
   { path: '/v2/workspace/email/status', what: 'of one owner', data: (_n, { ownerEmail }) => ({ ownerEmail }) },
   { path: '/v2/workspace/email/send-login-link', what: 'to one owner', data: (_n, { ownerEmail }) => ({ email: ownerEmail, continueUrl: 'https://app.example.com/' }) },
   { path: '/v2/workspace/create', what: 'one', data: (n) => ({ ownerEmail: `bench-${n}@example.com` }) },
@@ -267,6 +311,7 @@ export async function prepare(): Promise<Subject> {
   const twoComments = Array.from({ length: 2 }, () => ({ commentText: 'A comment', from: ada }));
   await add('/v2/commentannotations/add', { ...crowd, documentId: 'one-of-many-0', commentAnnotations: all.map((annotationId) => ({ annotationId, commentData: twoComments })) });
   await add('/v2/notifications/add', { ...inAcme, ...notification, notificationId: 'read' });
+  await add('/v2/memory/judgments/add', { ...inAcme, judgments: Array.from({ length: 10 }, (_each, n) => ({ ...aJudgment, recordId: `read-${n}`, annotationId: 'talk' })) });
   await add('/v2/notifications/add', { ...inBusy, ...notification, notificationId: 'changed' });
   for (const n of [0, 1]) await add('/v2/notifications/add', { ...inBusy, ...notification, notificationId: `located-${n}`, location: { id: `location-${n}` } });
   await add('/v2/users/add', { ...read, documentId: 'nda' });
@@ -280,7 +325,12 @@ export async function prepare(): Promise<Subject> {
   const erased = { ...busy, users: ['erased-0', 'erased-1'].map((userId) => ({ userId })) };
   await add('/v2/users/add', erased);
   const { jobId: erasureJobId } = await add('/v2/users/data/delete', { userIds: ['nobody'], organizationIds: [read.organizationId] });
-  return { ...workspace, secondApiKey: apiKey, endpointIds, editorVersion, erasureJobId };
+  const agents = {} as Record<(typeof agentNames)[number], string>;
+  for (const name of agentNames) agents[name] = (await add('/v2/agents/create', { name })).agentId;
+  for (let i = 0; i < 2; i++) await add('/v2/agents/version/update', { agentId: agents.restored });
+  const agentGroups = {} as Record<(typeof agentGroupNames)[number], string>;
+  for (const name of agentGroupNames) agentGroups[name] = (await add('/v2/agents/groups/create', { name, agentIds: ['spell-check', ...(name === 'read' ? [agents.read] : [])] })).group.id;
+  return { ...workspace, secondApiKey: apiKey, endpointIds, editorVersion, erasureJobId, agents, agentGroups };
 }
 
 /** Sends a scenario's request twice and gives what the second one cost. */

@@ -11,7 +11,7 @@ export const endpoints = registeredEndpoints();
 /** Every endpoint with its path first, for the titles of `describe.each`. */
 export const cases = endpoints.map((endpoint) => [endpoint.path, endpoint] as const);
 
-export const openApi = openApiDocument(endpoints, { serviceName: 'svc', version: '1.0.0' });
+export const openApi = openApiDocument(endpoints, { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
 
 /** What a `$ref` of the document leads to. */
 export function referred<T>($ref: string): T {

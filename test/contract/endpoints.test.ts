@@ -12,7 +12,7 @@ import { cases, dataSchema, expectDocumented, headersOf, problems } from './cont
 let engine: Engine;
 let headers: Record<AuthLevel, Headers>;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ sdk: true });
   headers = headersOf(await newWorkspace());
 });
 afterAll(() => engine.stop());

@@ -4,11 +4,18 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { projectDir } from '../../infra/build.ts';
+import { type EventType, eventTypes, triggerTypes } from '../../lib/domain/events/catalogue.ts';
+import { sourceOf } from '../../lib/domain/events/payload.ts';
+import { sampleEvent } from '../../lib/domain/events/samples.ts';
+import { advancedPayload, basicPayload, type DeliverableEvent } from '../../lib/domain/webhooks/payloads.ts';
 import { defineEndpoint, endpointId, familyOf } from '../../lib/endpoint.ts';
 import { errorCatalogue } from '../../lib/errors.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import { type JsonSchema, openApiDocument, possibleErrors } from '../../lib/openapi.ts';
+import { placed, unplaced } from '../../lib/openapi/place.ts';
 import { Id, list, OpenObject, optional, withOpenKeys } from '../../lib/schema.ts';
+import { encodeBody } from '../../lib/webhooks/body.ts';
+import { pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
 import { cases, documentedResponse, endpoints, openApi, problems, referred } from './contract.ts';
 
 /** Every object anywhere in a JSON value, with the path to it. */
@@ -23,11 +30,13 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(openApi.paths)).toEqual(endpoints.map(({ path }) => path).sort());
     const operations = Object.values(openApi.paths).map(({ post }) => post);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(endpoints.length);
-    expect(openApi.tags.map(({ name }) => name)).toEqual([...new Set(operations.flatMap(({ tags }) => tags))]);
+    const sent = Object.values(openApi.webhooks).map(({ post }) => post);
+    expect(openApi.tags.map(({ name }) => name)).toEqual([...new Set([...operations, ...sent].flatMap(({ tags }) => tags))]);
+    expect(openApi.tags.filter(({ description }) => description === '').map(({ name }) => `${name} has no description in lib/openapi/tags.ts`)).toEqual([]);
   });
 
   test('is the same whatever the order of the registry', () => {
-    const text = (of: typeof endpoints) => JSON.stringify(openApiDocument(of, { serviceName: 'svc', version: '1.0.0' }));
+    const text = (of: typeof endpoints) => JSON.stringify(openApiDocument(of, { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' }));
     expect(text(endpoints.toReversed())).toBe(text(endpoints));
   });
 
@@ -44,7 +53,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('names the credentials by the headers of the service', () => {
-    const { components } = openApiDocument(endpoints, { serviceName: 'acme', version: '1.0.0' });
+    const { components } = openApiDocument(endpoints, { serviceName: 'acme', url: 'https://api.test', version: '1.0.0' });
     expect(Object.values(components.securitySchemes).map((scheme) => (scheme as { name: string }).name))
       .toEqual(['x-acme-api-key', 'x-acme-auth-token', 'x-acme-workspace-id', 'x-acme-workspace-auth-token']);
   });
@@ -52,9 +61,23 @@ describe('the OpenAPI document', () => {
   test('is what npm run openapi prints, with the settings of cdk.json', () => {
     const read = (file: string) => JSON.parse(readFileSync(join(projectDir, file), 'utf8'));
     const printed = execFileSync(process.execPath, ['infra/openapi.ts'], { cwd: projectDir, encoding: 'utf8', maxBuffer: 2 ** 26 });
-    const service = { serviceName: read('cdk.json').context.serviceName, version: read('package.json').version };
+    const service = { serviceName: read('cdk.json').context.serviceName, url: 'http://127.0.0.1:3000', version: read('package.json').version };
     expect(JSON.parse(printed)).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints, service))));
   });
+
+  test('has what stands for the deployment nowhere but where it belongs', () => {
+    const text = JSON.stringify(openApiDocument(endpoints, { ...unplaced, version: '1.0.0' }));
+    const count = (part: string) => text.split(part).length - 1;
+    expect([count(unplaced.url), count(unplaced.serviceName)]).toEqual([1, 4]);
+    expect(placed(text, { url: 'https://api.test', serviceName: 'svc' })).toBe(JSON.stringify(openApi));
+  });
+});
+
+/** Those whose results have neither status nor message (spec 4.14, facts C10). */
+const bare = ['/v2/memory/judgments/query', '/v2/memory/search'];
+
+test('the results that have neither status nor message are those of these endpoints', () => {
+  expect(cases.filter(([, { message }]) => message === null).map(([path]) => path).sort()).toEqual(bare);
 });
 
 describe.each(cases)('the operation of %s', (path, endpoint) => {
@@ -80,7 +103,9 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
     const response = documentedResponse(path, 200)!.content['application/json'];
     expect(problems(request.schema, request.example, 'closed')).toEqual([]);
     expect(problems(response.schema, response.example, 'closed')).toEqual([]);
-    expect(response.example).toMatchObject({ result: { status: 'success', message: expect.any(String) } });
+    const { result } = response.example as { result: object };
+    if (bare.includes(path)) for (const field of ['status', 'message']) expect(result).not.toHaveProperty(field);
+    else expect(result).toMatchObject({ status: 'success', message: expect.any(String) });
   });
 
   test('has every failure that can happen under its HTTP code, with its meaning', () => {
@@ -92,7 +117,50 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
       expect(problems(schema, { error: { status, message: 'why' } }, 'closed')).toEqual([]);
       expect(problems(schema, { error: { status: 'UNHEARD_OF', message: 'why' } }, 'closed')).not.toEqual([]);
       expect(response.description).toContain(`${status}: ${meaning}`);
+      const { examples = {} } = response.content['application/json'];
+      expect(problems(schema, examples[status]?.value, 'closed')).toEqual([]);
+      expect(examples[status]?.value).toMatchObject({ error: { status } });
     }
+  });
+});
+
+describe('facts B6: the webhooks', () => {
+  const plainSchema = (name: string) => (openApi.webhooks[name]!.post.requestBody.content['application/json'].schema.anyOf as [JsonSchema])[0];
+  const sample = (event: EventType): DeliverableEvent => ({ eventId: 'msg_1', event, createdAt: 0, payload: sampleEvent(event, 'key_1').payload });
+
+  test('are there for every event type, and the basic ones for every trigger', () => {
+    expect(Object.keys(openApi.webhooks)).toEqual([...eventTypes, ...triggerTypes.map((type) => `basic.${type}`)]);
+    for (const [name, { post }] of Object.entries(openApi.webhooks)) {
+      const headers = post.parameters.map(({ $ref }) => referred<{ name: string }>($ref).name);
+      expect([name, headers]).toEqual([name, ['webhook-id', 'webhook-timestamp', 'webhook-signature']]);
+      for (const { value } of Object.values(post.requestBody.content['application/json'].examples)) expect([name, problems(plainSchema(name), value, 'closed')]).toEqual([name, []]);
+    }
+  });
+
+  test.each([false, true])('say what is sent, with enableDataProtection %s', (enableDataProtection) => {
+    const config = { enableDataProtection };
+    const users = { ada: { inbox: 'ALL', email: 'NONE' } } as const;
+    for (const event of eventTypes) {
+      const advanced = [{ config }, ...(sourceOf(event) === 'comment' ? [{ config, notificationsConfig: { of: 'document', users } as const }] : [])];
+      for (const options of advanced) expect([event, problems(plainSchema(event), JSON.parse(advancedPayload(sample(event), options)), 'closed')]).toEqual([event, []]);
+    }
+    const enrichment = { organizationName: 'Acme', documentName: 'Notes', recipients: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }] };
+    for (const event of triggerTypes) {
+      for (const options of [{ config, accessDeniedUsers: ['bob'] }, { config, enrichment }]) expect([event, problems(plainSchema(`basic.${event}`), JSON.parse(basicPayload(sample(event), options)), 'closed')]).toEqual([event, []]);
+    }
+  });
+
+  test('tell one event from another', () => {
+    expect(problems(plainSchema('comment.add'), JSON.parse(advancedPayload(sample('comment.update'), { config: {} })), 'open')).not.toEqual([]);
+    expect(problems(plainSchema('basic.comment.add'), JSON.parse(basicPayload(sample('comment.update'), { config: {} })), 'open')).not.toEqual([]);
+  });
+
+  test.each([
+    ['EncodedWebhook', { encodeData: true }], ['EncryptedWebhook', { encryptData: true, publicKey: pemOf(rsaKeyPair().publicKey, 'spki') }],
+  ])('facts B7, B10: can come as %s', (name, wrapping) => {
+    const sent = encodeBody('{}', wrapping);
+    if ('error' in sent) throw new Error(sent.error);
+    expect(problems(referred(`#/components/schemas/${name}`), JSON.parse(sent.body), 'closed')).toEqual([]);
   });
 });
 
@@ -102,7 +170,7 @@ describe('a schema of', () => {
       path: '/v2/things/add', summary: 'Add things', auth: 'none', kind: 'write', input, output: z.object({}), message: 'Done', errors: [], uses: {},
       impact: 'nobody can add things', example: { data: {}, result: {} },
     }, async () => ({}));
-    const { paths } = openApiDocument([endpoint], { serviceName: 'svc', version: '1.0.0' });
+    const { paths } = openApiDocument([endpoint], { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
     return paths['/v2/things/add']!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
   };
   const id = { type: 'string', minLength: 1, maxLength: 512 };

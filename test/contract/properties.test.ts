@@ -1,42 +1,70 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AuthLevel, Endpoint } from '../../lib/endpoint.ts';
+import type { JsonSchema } from '../../lib/openapi.ts';
 import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { openTablesLean } from '../support/leanClient.ts';
 import { eventOf, type Headers, post, send } from '../support/requests.ts';
 import { newWorkspace } from '../support/workspaces.ts';
-import { cases, expectDocumented } from './contract.ts';
+import { cases, dataSchema, expectDocumented } from './contract.ts';
 
-const SEED = 20_260_101;
+/** `npm run robustness` sends many more, and others each time. */
+const SEED = process.env.ROBUSTNESS_RUNS ? Math.floor(Math.random() * 2 ** 31) : 20_260_101;
 /** Of each endpoint. */
-const RUNS = 120;
+const RUNS = Number(process.env.ROBUSTNESS_RUNS ?? 120);
+/** No answer takes longer, however large the request: a function has 29 seconds. */
+const LONGEST_MILLISECONDS = 10_000;
+/** What the other tenant's texts begin with; nobody else may ever see it. */
+const SECRET = 'Only for others: ';
+
+interface Caller {
+  readonly headers: Headers;
+  readonly own: Record<string, unknown>;
+}
 
 let engine: Engine;
-let callers: Record<AuthLevel, { headers: Headers; own: Record<string, unknown> }>;
+let callers: Record<AuthLevel, Caller>;
 let tried = 0;
+let longest = 0;
 beforeAll(async () => {
   engine = await startEngine();
-  openTablesLean();
+  const others = await newCallers();
+  await makeExamples(others, (text) => SECRET + text);
+  callers = await newCallers();
+  await makeExamples(callers, (text) => text);
+});
+afterAll(async () => {
+  console.log(`${tried} random requests, seed ${SEED}; the longest took ${Math.round(longest)} ms`);
+  await engine.stop();
+});
+
+async function newCallers(): Promise<Record<AuthLevel, Caller>> {
   // Two, because workspace level can revoke the tokens of its API keys.
   const [{ keyHeaders, apiKey, authToken }, { headers, ...workspace }] = [await newWorkspace(), await newWorkspace()];
-  callers = {
+  return {
     apiKey: { headers: keyHeaders, own: { apiKey, authToken } },
     workspace: { headers, own: { apiKey: workspace.apiKey, ownerEmail: workspace.ownerEmail } },
     none: { headers: {}, own: {} },
   };
-  // Twice, so that what one example speaks of has been made by another.
-  for (const [path, endpoint] of [...cases, ...cases]) await post(await handlerOf(path), callers[endpoint.auth].headers, exampleData(endpoint));
-});
-afterAll(async () => {
-  console.log(`${tried} random requests, seed ${SEED}`);
-  await engine.stop();
-});
+}
+
+/** Sends every example twice, so that what one speaks of has been made by another, and once more those that delete nothing. All tenants have the same ids. */
+async function makeExamples(as: Record<AuthLevel, Caller>, text: (text: string) => string): Promise<void> {
+  const keeping = cases.filter(([path]) => !/delete|remove|disablestate/.test(path));
+  for (const [path, endpoint] of [...cases, ...cases, ...keeping, ...keeping]) await post(await handlerOf(path), as[endpoint.auth].headers, withTexts(exampleData(endpoint, as), text));
+}
 
 /** The example's data, with the caller's own credentials where it has some. */
-function exampleData({ auth, example }: Endpoint): unknown {
-  const own = Object.entries(callers[auth].own).filter(([field]) => field in (example.data as object));
+function exampleData({ auth, example }: Endpoint, as: Record<AuthLevel, Caller>): unknown {
+  const own = Object.entries(as[auth].own).filter(([field]) => field in (example.data as object));
   return { ...(example.data as object), ...Object.fromEntries(own) };
+}
+
+/** Data with its free texts changed. */
+function withTexts(data: unknown, change: (text: string) => string, name = ''): unknown {
+  if (Array.isArray(data)) return data.map((item) => withTexts(item, change, name));
+  if (typeof data === 'object' && data !== null) return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, withTexts(value, change, key)]));
+  return typeof data === 'string' && /(name|text|title|description|instructions|reasoning|content|data)$/i.test(name) ? change(data) : data;
 }
 
 /** What has broken programs before. */
@@ -61,8 +89,36 @@ function like(value: unknown): fc.Arbitrary<unknown> {
   return Array.isArray(value) && value.length > 0 ? fc.array(fc.constantFrom(...value), { maxLength: 8 }) : anyObject;
 }
 
-/** The body of a request: its data is any object, or the example with some values replaced, removed or put beside others. */
-function bodyFrom(example: unknown): fc.Arbitrary<string> {
+/** Values as a schema of the document describes them, for most of their parts; ids are those of the examples. */
+function described(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unknown> {
+  if (schema.const !== undefined) return fc.constant(schema.const);
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  const some = schema.anyOf ?? schema.oneOf;
+  if (some) return fc.oneof(...some.map((one) => described(one as JsonSchema, ids)));
+  switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
+    case 'string': return fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...ids) }, { weight: 1, arbitrary: anyText }, { weight: 1, arbitrary: fc.constantFrom(...troublemakers) });
+    case 'integer': return fc.oneof(fc.integer({ min: schema.minimum ?? -1, max: Math.max(schema.minimum ?? -1, schema.maximum ?? 2 ** 31) }), fc.constantFrom(-1, 0, 1, 2 ** 53));
+    case 'number': return fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.nat());
+    case 'boolean': return fc.boolean();
+    case 'null': return fc.constant(null);
+    case 'array': return fc.array(described((schema.items ?? {}) as JsonSchema, ids), { minLength: Math.min(schema.minItems ?? 0, 3), maxLength: 4 });
+    case 'object': {
+      const fields = Object.entries(schema.properties ?? {}).map(([key, value]) => [key, described(value as JsonSchema, ids)] as const);
+      if (fields.length === 0) return anyObject;
+      return fc.record(Object.fromEntries(fields), { requiredKeys: schema.required?.filter((key) => fields.some(([name]) => name === key)) ?? [] });
+    }
+    default: return anyJson;
+  }
+}
+
+/** All short texts in a JSON value. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return value.length <= 64 ? [value] : [];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** The body of a request: its data is any object, one as the document describes it, or the example with some values replaced, removed or put beside others. */
+function bodyFrom(example: unknown, schema: JsonSchema): fc.Arbitrary<string> {
   const places = placesIn(example);
   const change = fc.constantFrom(...places).chain((at) => fc.oneof(
     fc.record({ at: fc.constant(at), put: like(valueAt(example, at)) }),
@@ -70,7 +126,8 @@ function bodyFrom(example: unknown): fc.Arbitrary<string> {
     fc.record({ at: fc.constant(at) }),
   ));
   const changed = fc.array(change, { minLength: 1, maxLength: 3 }).map((changes) => changes.reduce(applied, structuredClone(example)));
-  return fc.oneof({ weight: 1, arbitrary: anyObject }, { weight: 4, arbitrary: changed }).map((data) => JSON.stringify({ data }));
+  const ids = [...new Set([...textsIn(example), 'acme', 'nda', 'ada'])];
+  return fc.oneof({ weight: 1, arbitrary: anyObject }, { weight: 3, arbitrary: described(schema, ids) }, { weight: 3, arbitrary: changed }).map((data) => JSON.stringify({ data }));
 }
 
 type Place = readonly (string | number)[];
@@ -96,15 +153,19 @@ function applied(data: unknown, { at, ...change }: { at: Place; put?: unknown })
 }
 
 describe('random data', () => {
-  test.each(cases)('%s answers with something documented, and never with a fault of its own', async (path, endpoint) => {
+  test.each(cases)('%s answers in time with something documented, never with a fault of its own or with what belongs to another tenant', async (path, endpoint) => {
     const handler = await handlerOf(path);
     const { headers } = callers[endpoint.auth];
-    const property = fc.asyncProperty(bodyFrom(exampleData(endpoint)), async (body) => {
+    const property = fc.asyncProperty(bodyFrom(exampleData(endpoint, callers), dataSchema(path)), async (body) => {
       tried++;
+      const from = performance.now();
       const answer = await send(handler, eventOf(body, headers));
+      longest = Math.max(longest, performance.now() - from);
+      expect(performance.now() - from).toBeLessThan(LONGEST_MILLISECONDS);
       expect(answer.status).toBeLessThan(500);
       expectDocumented(endpoint, answer);
+      if (!body.includes(SECRET)) expect(JSON.stringify(answer.body)).not.toContain(SECRET);
     });
     await fc.assert(property, { seed: SEED, numRuns: RUNS });
-  });
+  }, 20_000 + RUNS * 200);
 });

@@ -25,13 +25,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-async function ok(path: string, data: object): Promise<any> {
-  const { status, body } = await system.post(path, data);
-  expect(body).toMatchObject({ result: { status: 'success' } });
-  expect(status).toBe(200);
-  return body.result.data;
-}
-const valueOf = async () => (await ok('/v2/crdt/get', editor))[0].data as string;
+const valueOf = async () => (await system.client.v2.crdt.get(editor)).data[0]?.data as string;
 
 /** Has each client type words of its own; gives what each sees in the end. */
 function type(count: number, name: string): Promise<string[]> {
@@ -40,16 +34,16 @@ function type(count: number, name: string): Promise<string[]> {
   return Promise.all(editors.map((one, index) => one.does({ baseUrl, headers, editor, byVersion: index === 0, words: words(`${name}${index}.`, count) })));
 }
 
-test('issue 7: clients of Yjs in other processes, which know only updates/get and updates/push, sync both ways while REST replaces go on', async () => {
-  await ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }] });
-  await ok('/v2/workspace/advancedwebhookconfig/update', { isEnabled: true });
-  await ok('/v2/workspace/advancedwebhook/endpoints/create', { url: receiver.url('/editors'), filterTypes: ['crdt.update_data'] });
-  await ok('/v2/crdt/add', { ...editor, type: 'text', data: 'start ' });
+test('specs 4.16 and 4.17: clients of Yjs in other processes, which know only updates/get and updates/push, sync both ways while REST replaces go on', async () => {
+  await system.client.v2.organizations.documents.add({ organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }] });
+  await system.client.v2.workspace.advancedwebhookconfig.update({ isEnabled: true });
+  await system.client.v2.workspace.advancedwebhook.endpoints.create({ url: receiver.url('/editors'), filterTypes: ['crdt.update_data'] });
+  await system.client.v2.crdt.add({ ...editor, type: 'text', data: 'start ' });
 
   let isOver = false;
   let replaces = 0;
   const replacing = async () => {
-    do await ok('/v2/crdt/update', { ...editor, type: 'text', data: `r${(replaces += 1)} ${await valueOf()}` });
+    do await system.client.v2.crdt.update({ ...editor, type: 'text', data: `r${(replaces += 1)} ${await valueOf()}` });
     while (!isOver);
   };
   const typing = type(15, 'w').finally(() => { isOver = true; });
@@ -72,6 +66,6 @@ test('issue 7: clients of Yjs in other processes, which know only updates/get an
   await system.kill();
   system = await startSystem({ dataDir });
   expect(await valueOf()).toBe(value);
-  await ok('/v2/crdt/update', { ...editor, type: 'text', data: `${value}after` });
+  await system.client.v2.crdt.update({ ...editor, type: 'text', data: `${value}after` });
   expect(await type(0, '')).toEqual([`${value}after`, `${value}after`]);
 });

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { shareContract } from '../samples/typedClient.ts';
 import { startSystem, type System } from './system.ts';
 
 const project = resolve(import.meta.dirname, '../..');
@@ -19,6 +20,10 @@ beforeAll(async () => {
   system = await startSystem();
 });
 afterAll(() => system.stop());
+
+test('the sample of the typed client does what it says', async () => {
+  expect(await shareContract(system.credentials)).toEqual(['contract']);
+});
 
 describe('the README\'s quick start', () => {
   test('has three requests, each with its answer', () => {

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { DemoCredentials } from '../../infra/local/demo.ts';
+import { createClient, type Methods } from '../../lib/client/index.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts');
 
@@ -31,6 +32,8 @@ export interface System {
   logs(): string;
   /** Resolves when it has printed this. */
   printed(text: RegExp): Promise<void>;
+  /** With the demo workspace's API key. */
+  readonly client: Methods;
   /** Sends `data` in its envelope, by default with the demo workspace's API key. */
   post(path: string, data: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Stops it as a supervisor does and gives the exit code. */
@@ -60,6 +63,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     baseUrl,
     credentials,
     dataDir,
+    client: createClient({ baseUrl, serviceName: headerPrefix.slice('x-'.length, -1), apiKey, authToken }),
     logs: output,
     printed: (text) => printed(launched, text),
     async post(path, data, headers = authorization) {

@@ -44,7 +44,7 @@ export interface AppOptions {
 export function appOf(endpoints: readonly Routed[], settings: Partial<Settings> = {}, { workers = allWorkers, outdir, validate = false }: AppOptions = {}): { app: App; backend: Backend } {
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8'));
   // Where each construct was made is nothing that a test asks for, and takes long to find out.
-  const app = new App({ context: { 'aws:cdk:disable-stack-trace': true, ...context }, builtinCloudFormationValidation: validate, ...(outdir !== undefined && { outdir }) });
+  const app = new App({ context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true, ...context }, builtinCloudFormationValidation: validate, ...(outdir !== undefined && { outdir }) });
   const backend = new Backend(app, 'CollaborationBackend', {
     endpoints,
     workers,

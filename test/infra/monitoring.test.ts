@@ -6,21 +6,19 @@ import { projectDir } from '../../infra/build.ts';
 import { pascal } from '../../infra/names.ts';
 import { queueNames } from '../../infra/queues.ts';
 import { queues, type QueueDeclaration } from '../../lib/queues.ts';
+import { familyOf, withinFamily } from '../../lib/endpoint.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
-import { type Assembly, assemblyOf, type Resource, resources } from './assembly.ts';
+import { type Assembly, assemblyOf, functionsOf, type Resource, resources, type Template } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
 import { workers } from './workers.ts';
 
 const endpoints = [...registered, greedy];
 let assembly: Assembly;
 let alarms: [id: string, resource: Resource][];
-/** The alarms of the API's families and of the API itself, which have five faults in five minutes in common. */
-let apiAlarms: [id: string, resource: Resource][];
 beforeAll(() => {
   assembly = assemblyOf(endpoints, { alarmEmail: 'ops@example.com', serviceName: 'acme' });
   alarms = resources(assembly.root, 'AWS::CloudWatch::Alarm');
-  apiAlarms = alarms.filter(([, { Properties }]) => Properties.MetricName === faultsMetric.name || Properties.Namespace === 'AWS/ApiGateway');
 });
 
 /** An alarm by its id, without the hash that CDK adds. */
@@ -36,19 +34,17 @@ function anchorsOf(markdown: string): string[] {
 }
 
 describe('alarms', () => {
-  test('there is one for each family and one for the API', () => {
-    const families = alarms.filter(([, { Properties }]) => Properties.MetricName === faultsMetric.name).map(([, { Properties }]) => Properties);
-    expect(apiAlarms).toHaveLength(families.length + 1);
-    expect(families.map(({ Namespace, Dimensions }) => [Namespace, Object.fromEntries(Dimensions.map(({ Name, Value }: any) => [Name, Value]))]))
-      .toEqual([...assembly.families.keys()].map((family) => [faultsMetric.namespace, { service: 'acme', family }]));
-    expect(apiAlarms.at(-1)?.[1].Properties).toMatchObject({ Namespace: 'AWS/ApiGateway', MetricName: '5xx', Dimensions: [{ Name: 'ApiId', Value: { Ref: 'Api' } }] });
+  test('design 11: there is one for each family, which asks for its endpoints one by one, one for the API and one for the table', () => {
+    expect([...assembly.families.keys()].map((family) => alarm(`${pascal(family)}Faults`).Metrics)).toEqual([...assembly.families.keys()].map((family) => [expect.objectContaining({
+      Expression: `SELECT SUM(Faults) FROM SCHEMA("CollaborationBackend", service, family, endpoint) WHERE service = 'acme' AND family = '${family}' GROUP BY endpoint ORDER BY SUM() DESC`, Period: 300, ReturnData: true,
+    })]));
+    expect(alarm('ApiFaults')).toMatchObject({ Namespace: 'AWS/ApiGateway', MetricName: '5xx', Statistic: 'Sum', Period: 300, Dimensions: [{ Name: 'ApiId', Value: { Ref: 'Api' } }] });
+    expect(alarm('TableThrottled')).toMatchObject({ Threshold: 50, EvaluationPeriods: 2 });
   });
 
   test('ring at five faults in five minutes, stay silent without data', () => {
-    for (const [, { Properties }] of apiAlarms) {
-      expect(Properties).toMatchObject({
-        Statistic: 'Sum', Period: 300, EvaluationPeriods: 1, Threshold: 5, ComparisonOperator: 'GreaterThanOrEqualToThreshold', TreatMissingData: 'notBreaching',
-      });
+    for (const id of [...[...assembly.families.keys()].map((family) => `${pascal(family)}Faults`), 'ApiFaults', 'WorkersFail', 'WorkersCrash']) {
+      expect(alarm(id)).toMatchObject({ EvaluationPeriods: 1, Threshold: 5, ComparisonOperator: 'GreaterThanOrEqualToThreshold', TreatMissingData: 'notBreaching' });
     }
   });
 
@@ -68,7 +64,7 @@ describe('alarms', () => {
   test('say what is broken for whom', () => {
     for (const [family] of assembly.families) {
       const [, alarm] = alarms.find(([id]) => id.startsWith(`${pascal(family)}Faults`))!;
-      const impacts = endpoints.filter(({ path }) => path.startsWith(`/${family}/`)).map(({ impact }) => impact);
+      const impacts = endpoints.filter(({ path }) => familyOf(path) === family).map(({ impact }) => impact);
       const text = alarm.Properties.AlarmDescription as string;
       const shown = impacts.filter((impact) => text.includes(impact));
       expect(shown.length).toBeGreaterThan(0);
@@ -76,6 +72,7 @@ describe('alarms', () => {
     }
     for (const [, { Properties }] of alarms) {
       expect(Properties.AlarmDescription).toContain('\nImpact');
+      expect(Properties.AlarmDescription).toMatch(/^Severity: (high: look now|low: look on the next working day)$/m);
       expect(Properties.AlarmDescription.length).toBeLessThanOrEqual(1024);
     }
   });
@@ -125,16 +122,26 @@ describe('the alarms of queues', () => {
 });
 
 describe('the alarms of workers', () => {
-  test.each(workers)('$name: five failures in five minutes ring, those that it counts and those that it cannot', ({ name, impact }) => {
-    const { Metrics, ...rest } = alarm(`${pascal(name)}Fails`);
-    expect(rest).toMatchObject({ Threshold: 5, EvaluationPeriods: 1, ComparisonOperator: 'GreaterThanOrEqualToThreshold', TreatMissingData: 'notBreaching' });
-    expect(rest.AlarmDescription).toContain(`Impact: ${impact}`);
-    expect(Metrics.map(({ Expression }: any) => Expression).filter(Boolean)).toEqual([`MAX([FILL(${name}Faults, 0), FILL(${name}Errors, 0)])`]);
-    const [faults, errors] = ['Faults', 'Errors'].map((id) => Metrics.find(({ Id }: any) => Id === name + id).MetricStat);
-    expect(faults).toMatchObject({
-      Metric: { Namespace: faultsMetric.namespace, MetricName: faultsMetric.name, Dimensions: [{ Name: 'service', Value: 'acme' }, { Name: 'worker', Value: name }] }, Stat: 'Sum', Period: 300,
-    });
-    expect(errors).toMatchObject({ Metric: { Namespace: 'AWS/Lambda', MetricName: 'Errors' }, Stat: 'Sum', Period: 300 });
+  test('are one for what workers count themselves, and one for the runs in which they cannot', () => {
+    expect(alarm('WorkersFail').Metrics).toEqual([expect.objectContaining({
+      Expression: 'SELECT SUM(Faults) FROM SCHEMA("CollaborationBackend", service, worker) WHERE service = \'acme\' GROUP BY worker ORDER BY SUM() DESC', Period: 300,
+    })]);
+    const { Metrics } = alarm('WorkersCrash');
+    expect(Metrics[0].Expression).toBe(`MAX([${workers.map(({ name }) => `FILL(${name}, 0)`).join(', ')}])`);
+    for (const { Id, MetricStat } of Metrics.slice(1)) {
+      expect([Id, MetricStat]).toEqual([Id, expect.objectContaining({ Metric: expect.objectContaining({ Namespace: 'AWS/Lambda', MetricName: 'Errors' }), Stat: 'Sum', Period: 300 })]);
+    }
+    for (const id of ['WorkersFail', 'WorkersCrash']) {
+      const shown = workers.filter(({ name, impact }) => alarm(id).AlarmDescription.includes(`- ${name}: ${impact}`));
+      expect(shown.length).toBeGreaterThan(2);
+    }
+  });
+
+  test('are two where there are more than ten workers, as an expression takes no more metrics', () => {
+    const many = Array.from({ length: 11 }, (_each, n) => ({ ...workers.find(({ on }) => 'every' in on)!, name: `tick${n}` }));
+    const { root } = assemblyOf([greedy], {}, { workers: many });
+    const counts = resources(root, 'AWS::CloudWatch::Alarm').filter(([id]) => id.startsWith('WorkersCrash')).map(([, { Properties }]) => Properties.Metrics.filter(({ MetricStat }: any) => MetricStat).length);
+    expect(counts).toEqual([10, 1]);
   });
 
   test.each(workers.filter(({ on }) => 'every' in on))('$name: no tick for 15 minutes rings, and so does no data', ({ name }) => {
@@ -169,29 +176,53 @@ describe('the text of an alarm', () => {
   const impacts = Array.from({ length: 40 }, (_, index) => `customers cannot do the thing with number ${index}, which they need`);
 
   test('shows as many impacts as fit, and how many it leaves out', () => {
-    const text = alarmText({ happens: 'It happens.', runbook: 'README.md#here', query: 'filter 1', impacts });
+    const text = alarmText({ happens: 'It happens.', severity: 'high', runbook: 'README.md#here', query: 'Stack/faults', impacts });
     expect(text.length).toBeLessThanOrEqual(1024);
     expect(text.length).toBeGreaterThan(900);
     const shown = impacts.filter((impact) => text.includes(impact)).length;
     expect(text).toContain(`- and ${40 - shown} more`);
-    expect(text.split('\n').slice(0, 3)).toEqual(['It happens.', 'Runbook: README.md#here', 'Logs Insights: filter 1']);
+    expect(text.split('\n').slice(0, 4)).toEqual(['It happens.', 'Severity: high: look now', 'Runbook: README.md#here', 'Saved query: Stack/faults']);
   });
 
   test('shows an impact once, and the only one without a list', () => {
-    const impactsOf = (...given: string[]) => alarmText({ happens: 'It happens.', runbook: 'r', impacts: given }).split('\n').slice(2);
-    expect(impactsOf('a', 'b', 'a')).toEqual(['Impact, depending on the endpoint:', '- a', '- b']);
+    const impactsOf = (...given: string[]) => alarmText({ happens: 'It happens.', severity: 'low', runbook: 'r', impacts: given }).split('\n').slice(3);
+    expect(impactsOf('a', 'b', 'a')).toEqual(['Impact, depending on which:', '- a', '- b']);
     expect(impactsOf('a', 'a')).toEqual(['Impact: a']);
   });
 });
 
 describe('the saved queries', () => {
-  test('search the logs of all functions of each family', () => {
-    for (const template of assembly.families.values()) {
-      const [[, query]] = resources(template, 'AWS::Logs::QueryDefinition') as [[string, Resource]];
-      const logGroups = resources(template, 'AWS::Logs::LogGroup').map(([Ref]) => ({ Ref }));
-      expect(query.Properties.LogGroupNames).toEqual(logGroups);
-      expect(query.Properties.QueryString).toContain('by endpoint');
+  const queriesOf = (template: Template) => new Map(resources(template, 'AWS::Logs::QueryDefinition').map(([, { Properties }]) => [Properties.Name as string, Properties]));
+  const logGroupsOf = (template: Template) => functionsOf(template).map(([, { Properties }]) => Properties.LoggingConfig.LogGroup);
+
+  test('design 11: of each family search the logs of all its functions: by API key, by request, and for faults', () => {
+    for (const [family, template] of assembly.families) {
+      const queries = queriesOf(template);
+      expect([...queries.keys()].sort()).toEqual(['a request in', 'an API key in', 'faults of'].map((name) => `CollaborationBackend/${name} ${pascal(family)}`));
+      for (const { LogGroupNames } of queries.values()) expect(LogGroupNames).toEqual(logGroupsOf(template));
+      expect(queries.get(`CollaborationBackend/an API key in ${pascal(family)}`)!.QueryString).toContain('tenant = "<apiKey>"');
+      expect(queries.get(`CollaborationBackend/a request in ${pascal(family)}`)!.QueryString).toContain('requestId = "<x-request-id>"');
     }
+  });
+
+  test('design 11: of all endpoints search the gateway\'s log by fields that it has: errors, the slowest, one request', () => {
+    const queries = queriesOf(assembly.root);
+    expect([...queries.keys()].sort()).toEqual(['a request by its id', 'errors by endpoint', 'slowest endpoints'].map((name) => `CollaborationBackend/${name}`));
+    const [[, stage]] = resources(assembly.root, 'AWS::ApiGatewayV2::Stage') as [[string, Resource]];
+    const written = Object.keys(JSON.parse(stage.Properties.AccessLogSettings.Format));
+    for (const { QueryString, LogGroupNames } of queries.values()) {
+      expect(LogGroupNames).toEqual([{ Ref: expect.stringMatching(/^AccessLogs/) }]);
+      const named = (QueryString as string).match(/\b(requestId|route|path|status|latencyMs|integrationStatus|integrationError|time)\b/g)!;
+      expect(written).toEqual(expect.arrayContaining(named));
+    }
+    expect(queries.get('CollaborationBackend/slowest endpoints')!.QueryString).toBe('stats count(*) as requests, pct(latencyMs, 50) as p50, pct(latencyMs, 99) as p99, max(latencyMs) as slowest by route | sort p99 desc');
+  });
+
+  test('are those that alarms name', () => {
+    const names = new Set(assembly.templates.flatMap((template) => [...queriesOf(template).keys()]));
+    const named = alarms.flatMap(([, { Properties }]) => /^Saved query: (.*)$/m.exec(Properties.AlarmDescription)?.[1] ?? []);
+    expect(named.length).toBeGreaterThan(assembly.families.size);
+    expect([...names]).toEqual(expect.arrayContaining(named));
   });
 });
 
@@ -218,9 +249,9 @@ describe('the dashboard', () => {
   /** The names of the service's own metrics in some graphs. */
   const ownMetrics = (graphs: Iterable<unknown[][]>) => [...graphs].flat().filter(([namespace]) => namespace === faultsMetric.namespace).map(([, name]) => name as string);
 
-  test('design 11: begins with the health of it all, ends with the table, and has a row for each family, for deliveries, queues and mail between', () => {
+  test('design 11: begins with the health of it all, ends with the table and what requests cost, and has a row for each family, for deliveries, queues and mail between', () => {
     const headings = widgets().flatMap(({ properties }) => properties.markdown?.split('**')[1] ?? []);
-    expect(headings).toEqual(['Is it healthy?', ...[...assembly.families.keys()].map((family) => `/${family}`), 'Deliveries', 'Queues and workers', 'E-mail', 'Table']);
+    expect(headings).toEqual(['Is it healthy?', ...[...assembly.families.keys()].map((family) => `/${family}`), 'Deliveries', 'Queues and workers', 'E-mail', 'Table', 'Cost']);
   });
 
   test('design 11: shows at its top whether deliveries are due, overdue or dead', () => {
@@ -256,11 +287,19 @@ describe('the dashboard', () => {
     const all = widgets();
     for (const family of assembly.families.keys()) {
       const row = all.findIndex(({ properties }) => properties.markdown === `**/${family}**`);
-      const expected = endpoints.filter(({ path }) => path.startsWith(`/${family}/`)).map(({ path }) => path.slice(family.length + 2)).sort();
+      const expected = endpoints.filter(({ path }) => familyOf(path) === family).map(({ path }) => withinFamily(path)).sort();
       for (const { properties } of [all[row + 1]!, all[row + 3]!, all[row + 4]!]) {
         expect(properties.metrics!.map((metric) => (metric.at(-1) as { label: string }).label).sort()).toEqual(expected);
       }
-      expect(all[row + 2]!.properties.metrics).toEqual([expect.arrayContaining([faultsMetric.namespace, faultsMetric.name, 'family', family])]);
+      expect(all[row + 2]!.properties.metrics).toEqual([[expect.objectContaining({ expression: expect.stringContaining(`family = '${family}' GROUP BY endpoint`) })]]);
     }
+  });
+
+  test('design 11: shows what a million requests cost: units of the table and its indexes, time of all functions, and the gateway, at the list prices', () => {
+    const [table, functions, all] = row('**Cost').get('Dollars per million requests')!.flat().filter((metric) => typeof metric === 'object' && 'expression' in metric!) as { expression?: string }[];
+    expect(table!.expression).toBe('(0.125 * (FILL(read0, 0) + FILL(read1, 0) + FILL(read2, 0) + FILL(read3, 0) + FILL(read4, 0)) + 0.625 * (FILL(write0, 0) + FILL(write1, 0) + FILL(write2, 0) + FILL(write3, 0) + FILL(write4, 0))) / requests');
+    // 512 MB for a millisecond, a million times.
+    expect(functions!.expression).toMatch(/^\(0\.0066667 \* SUM\(SEARCH\('\{AWS\/Lambda,FunctionName\} MetricName="Duration" FunctionName=CollaborationBackend', 'Sum', 300\)\) \+ 0\.2 \* SUM\(SEARCH\(.* MetricName="Invocations" /);
+    expect(all!.expression).toBe(`1 + ${table!.expression} + ${functions!.expression}`);
   });
 });

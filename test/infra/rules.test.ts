@@ -138,7 +138,7 @@ describe('resources', () => {
   test('that only carry what the table knows keep their logical ids too, and go with the stack', () => {
     const carriers = all.filter(([, { Type }]) => Type === 'AWS::SQS::Queue');
     expect(carriers.map(([id]) => id)).toEqual([
-      'DeliverDeadLetters', 'DeliverQueue', 'DeliverSlowDeadLetters', 'DeliverSlowQueue', 'MailDeadLetters', 'MailQueue', 'JobsDeadLetters', 'JobsQueue', 'StreamDeadLetters',
+      'DeliverDeadLetters', 'DeliverQueue', 'DeliverSlowDeadLetters', 'DeliverSlowQueue', 'MailDeadLetters', 'MailQueue', 'JobsDeadLetters', 'JobsQueue', 'EmbedDeadLetters', 'EmbedQueue', 'StreamDeadLetters',
     ]);
     for (const [, { DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }] of carriers) expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['Delete', 'Delete']);
   });
@@ -170,7 +170,21 @@ describe('the table', () => {
         Projection: { ProjectionType: 'KEYS_ONLY' },
       })),
     });
-    expect(Properties.AttributeDefinitions).toHaveLength(10);
+    expect(Properties.AttributeDefinitions).toHaveLength(20);
+  });
+
+  test('has two vector indexes of 512 dimensions, parted by tenant and model, with filters that are texts of the table', () => {
+    const { VectorIndexes, AttributeDefinitions } = assembly.root.Resources.Table!.Properties;
+    const filters = ['vOrganization', 'vDocument', 'vDecision', 'vJudgeType', 'vContentType', 'vReviewerId', 'vYear', 'vMonth', 'vDay'];
+    expect(VectorIndexes).toEqual(['review', 'content'].map((name) => ({
+      IndexName: name,
+      VectorAttribute: { AttributeName: `${name}Vector` },
+      Dimensions: 512,
+      DistanceFunction: 'COSINE',
+      SearchSchema: [{ AttributeName: 'vectorsOf', SearchSchemaElementType: 'HASH' }, ...filters.map((AttributeName) => ({ AttributeName, SearchSchemaElementType: 'INLINE_FILTER' }))],
+      Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['vAt'] },
+    })));
+    expect(AttributeDefinitions).toEqual(expect.arrayContaining(['vectorsOf', ...filters].map((AttributeName) => ({ AttributeName, AttributeType: 'S' }))));
   });
 });
 

@@ -10,6 +10,8 @@ describe('the settings', () => {
   test('have defaults', () => {
     expect(read({})).toEqual({
       serviceName: 'svc',
+      domainName: undefined,
+      certificateArn: undefined,
       logRetentionDays: 30,
       alarmEmail: undefined,
       unverifiedGraceDays: 14,
@@ -41,6 +43,10 @@ describe('the settings', () => {
     ['logRetentionDays', 31],
     ['logRetentionDays', 'long'],
     ['alarmEmail', 'nobody'],
+    ['domainName', 'https://api.example.com'],
+    ['domainName', 'API.example.com'],
+    ['domainName', 'api'],
+    ['certificateArn', 'arn:aws:iam::123456789012:server-certificate/api'],
     ['unverifiedGraceDays', 0],
     ['unverifiedGraceDays', 1.5],
     ['workspaceCreation', 'opened'],
@@ -62,11 +68,18 @@ describe('the settings', () => {
     ['dueMarginSeconds', 59],
     ['reconcileAfterSeconds', 3_601],
   ])('refuse %s = %j, naming the setting and the value', (name, value) => {
-    expect(() => read({ [name]: value })).toThrow(new RegExp(`^  ${name}: must be .*, but is ${JSON.stringify(value)}$`, 'm'));
+    expect(() => read({ [name]: value })).toThrow(new RegExp(`^  ${name}: must be .*, but is ${JSON.stringify(value).replaceAll('*', '\\*')}$`, 'm'));
   });
 
   test('take a schedule of one attempt, and one of 14 days', () => {
     expect(read({ webhookRetrySchedule: '0', mailRetrySchedule: '604800,604800' })).toMatchObject({ webhookRetrySchedule: '0', mailRetrySchedule: '604800,604800' });
+  });
+
+  test.each([
+    ['domainName', 'certificateArn', 'api.example.com'],
+    ['certificateArn', 'domainName', 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000000'],
+  ])('refuse %s without %s', (name, other, value) => {
+    expect(() => read({ [name]: value })).toThrow(new RegExp(`^  ${other}: must be set where ${name} is, but is not set$`, 'm'));
   });
 
   test('name every setting that is wrong', () => {

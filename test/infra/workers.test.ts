@@ -144,10 +144,12 @@ describe('what calls a worker', () => {
   });
 });
 
-describe('the saved query', () => {
-  test('searches the logs of all workers for what their handlers write', () => {
-    const [[, query]] = resources(template, 'AWS::Logs::QueryDefinition') as [[string, Resource]];
-    expect(query.Properties.LogGroupNames).toEqual(functionsOf(template).map(([, { Properties }]) => Properties.LoggingConfig.LogGroup));
-    expect(query.Properties.QueryString).toMatch(/message = "failure".* by worker,/);
+describe('the saved queries', () => {
+  test('design 11: search the logs of all workers: for faults, for an endpoint\'s failed deliveries, for why a webhook does not arrive', () => {
+    const queries = new Map(resources(template, 'AWS::Logs::QueryDefinition').map(([, { Properties }]) => [Properties.Name as string, Properties]));
+    expect([...queries.keys()]).toEqual(['faults of Workers', 'failed deliveries of an endpoint', 'why a webhook does not arrive'].map((name) => `CollaborationBackend/${name}`));
+    for (const { LogGroupNames } of queries.values()) expect(LogGroupNames).toEqual(functionsOf(template).map(([, { Properties }]) => Properties.LoggingConfig.LogGroup));
+    expect(queries.get('CollaborationBackend/faults of Workers')!.QueryString).toMatch(/message = "failure".* by worker,/);
+    expect(queries.get('CollaborationBackend/failed deliveries of an endpoint')!.QueryString).toMatch(/message = "attempt failed" and endpointId = .* by outcome, responseStatus, reason/);
   });
 });

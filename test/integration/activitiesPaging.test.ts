@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { openTablesLean } from '../support/leanClient.ts';
 
 const ADD = '/v2/activities/add';
 const GET = '/v2/activities/get';
@@ -11,7 +10,6 @@ let engine: Engine;
 let customer: Customer;
 beforeAll(async () => {
   engine = await startEngine();
-  openTablesLean();
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {

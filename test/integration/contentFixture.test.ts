@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { type Act, type At, buildContent, buildOrganization, differenceOf, documentIds, Fixture, folder, HANDBOOK, MONA, places, run, statusIds, tableLines, userIds } from '../support/fixture.ts';
-import { openTablesLean } from '../support/leanClient.ts';
 
 const THREADS = '/v2/commentannotations/get';
 const COMMENTS = '/v2/commentannotations/comments/get';
@@ -24,7 +23,6 @@ let before: Record<string, number>;
 
 beforeAll(async () => {
   engine = await startEngine();
-  openTablesLean();
   customer = await newCustomer();
   await buildOrganization(customer);
   before = (await tableLines(engine, customer)).others;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { openTablesLean } from '../support/leanClient.ts';
 import { numbered } from '../support/threads.ts';
 
 const MEGABYTE = 1_000_000;
@@ -14,7 +13,6 @@ let customer: Customer;
 /** Two documents in a folder, with much of everything: all of it by one user, for one user, at one place. */
 beforeAll(async () => {
   engine = await startEngine();
-  openTablesLean();
   customer = await newCustomer();
   await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
   await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, folderId: 'contracts', createFolder: true, documents: [{ documentId: 'nda' }, { documentId: 'tos' }] });

@@ -19,7 +19,7 @@ let mine: TestWorkspace;
 let other: TestWorkspace;
 
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ sdk: true });
   const client = new DynamoDBClient({});
   client.middlewareStack.add((next, { commandName }) => (args) => {
     if (commandName === 'GetItemCommand') reads.push({ consistent: (args.input as { ConsistentRead?: boolean }).ConsistentRead === true });

@@ -39,7 +39,7 @@ beforeAll(async () => {
       urls.set(id, queues.server.createQueue(id).queueUrl);
     }
   }
-  Object.assign(process.env, { DELIVER_QUEUE_URL: urls.get('DeliverQueue'), DELIVER_SLOW_QUEUE_URL: urls.get('DeliverSlowQueue'), MAIL_QUEUE_URL: urls.get('MailQueue'), JOBS_QUEUE_URL: urls.get('JobsQueue') });
+  Object.assign(process.env, { DELIVER_QUEUE_URL: urls.get('DeliverQueue'), DELIVER_SLOW_QUEUE_URL: urls.get('DeliverSlowQueue'), MAIL_QUEUE_URL: urls.get('MailQueue'), JOBS_QUEUE_URL: urls.get('JobsQueue'), EMBED_QUEUE_URL: urls.get('EmbedQueue') });
 });
 afterAll(() => Promise.all([engine.stop(), queues.stop()]));
 beforeEach(async () => {
@@ -111,7 +111,7 @@ describe('npm run deliveries', () => {
 
   test.each([
     ['nothing', [], /^Usage: npm run deliveries -- status/], ['another command', ['stop'], /^Usage: /], ['a command of objects', ['constructor'], /^Usage: /], ['too little', ['message', 'key'], /^Usage: /], ['too much', ['status', 'x'], /^Usage: /],
-    ['an unknown option', ['status', '--stakc', 'x'], /^Unknown option '--stakc'.*\n\nUsage: /s], ['an unknown queue', ['redrive', 'all'], /^There is no queue "all"; there are deliver, deliverSlow, mail, jobs\.$/],
+    ['an unknown option', ['status', '--stakc', 'x'], /^Unknown option '--stakc'.*\n\nUsage: /s], ['an unknown queue', ['redrive', 'all'], /^There is no queue "all"; there are deliver, deliverSlow, mail, jobs, embed\.$/],
     ['no time', ['recover', 'key', 'ep', 'monday'], /^"monday" is not a time/], ['too early a time', ['recover', 'key', 'ep', '2020-01-01'], /^since must be at most 14 days ago$/],
     ['a message that there is not', ['message', 'key', 'msg'], /^The API key key has no message msg/], ['an endpoint that there is not', ['endpoint', 'key', 'ep'], /^The API key key has no endpoint ep/],
     ['a directory of no run', ['status', '--local', 'nowhere'], /^There is no nowhere\/operator\.json/],
@@ -149,8 +149,8 @@ describe('where it works', () => {
 
   test('on a run of npm start: by what it wrote for its operator', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'run-'));
-    const { TABLE_NAME: name, DELIVER_QUEUE_URL, DELIVER_SLOW_QUEUE_URL, MAIL_QUEUE_URL, JOBS_QUEUE_URL } = process.env;
-    await writeFile(join(dataDir, 'operator.json'), JSON.stringify({ TABLE_NAME: name, DELIVER_QUEUE_URL, DELIVER_SLOW_QUEUE_URL, MAIL_QUEUE_URL, JOBS_QUEUE_URL }));
+    const { TABLE_NAME: name, DELIVER_QUEUE_URL, DELIVER_SLOW_QUEUE_URL, MAIL_QUEUE_URL, JOBS_QUEUE_URL, EMBED_QUEUE_URL } = process.env;
+    await writeFile(join(dataDir, 'operator.json'), JSON.stringify({ TABLE_NAME: name, DELIVER_QUEUE_URL, DELIVER_SLOW_QUEUE_URL, MAIL_QUEUE_URL, JOBS_QUEUE_URL, EMBED_QUEUE_URL }));
     send('DeliverDeadLetters', '{}');
     expect(await run(['status', '--local', dataDir], {})).toMatch(/^deliver +0 +0 +0 +1$/m);
     await rm(dataDir, { recursive: true });

@@ -23,7 +23,6 @@ import { everyFault, everyMishap, InjectedError, Trial } from '../support/crashe
 import { newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { clearTable, everyItem } from '../support/items.ts';
-import { openTablesLean } from '../support/leanClient.ts';
 import { startQueues } from '../support/queues.ts';
 import { type Receiver, startHttp } from '../support/receivers.ts';
 import { insertsEvent, lambdaContext, messagesEvent } from '../support/workers.ts';
@@ -41,7 +40,6 @@ let well: boolean;
 
 beforeAll(async () => {
   engine = await startEngine();
-  openTablesLean();
   Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_METRICS_DISABLED: 'true' });
   receiver = await startHttp((request, response) => {
     const [, mode, endpointId] = request.url!.split('/');

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { itemsOf } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { openTablesLean } from '../support/leanClient.ts';
 
 const acme = { organizationId: 'acme' };
 const [ADD, GET, UPDATE, DELETE, MOVE, ACCESS, DISABLE, COUNT] = ['add', 'get', 'update', 'delete', 'move', 'access/update', 'access/disablestate/update', 'count/get'].map((verb) => `/v2/organizations/documents/${verb}`) as string[] as [string, string, string, string, string, string, string, string];
@@ -11,7 +10,6 @@ let engine: Engine;
 let customer: Customer;
 beforeAll(async () => {
   engine = await startEngine();
-  openTablesLean();
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {

@@ -7,7 +7,6 @@ import { itemsOf } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { everyItem } from '../support/items.ts';
-import { openTablesLean } from '../support/leanClient.ts';
 
 const acme = { organizationId: 'acme' };
 const [FOLDERS, DOCUMENTS] = ['/v2/organizations/folders', '/v2/organizations/documents'];
@@ -18,7 +17,6 @@ let customer: Customer;
 let now: number;
 beforeAll(async () => {
   engine = await startEngine();
-  openTablesLean();
   table = openTable(process.env as never);
 });
 afterAll(() => engine.stop());

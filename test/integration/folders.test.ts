@@ -8,7 +8,7 @@ import { inSlices } from '../../lib/inSlices.ts';
 import { itemsOf } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
-import { asDocumentClient, LeanClient, openTablesLean } from '../support/leanClient.ts';
+import { asDocumentClient, LeanClient } from '../support/leanClient.ts';
 
 const [ADD, GET, UPDATE, DELETE, ACCESS] = ['add', 'get', 'update', 'delete', 'access/update'].map((verb) => `/v2/organizations/folders/${verb}`) as [string, string, string, string, string];
 const acme = { organizationId: 'acme' };
@@ -18,7 +18,6 @@ let table: Table;
 let customer: Customer;
 beforeAll(async () => {
   engine = await startEngine();
-  openTablesLean();
   table = openTable(process.env as never);
 });
 afterAll(() => engine.stop());

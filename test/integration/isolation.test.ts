@@ -24,9 +24,11 @@ let webhookEndpointId: string;
 let webhookIterator: string;
 let messageIterator: string;
 let erasureJobId: string;
+let agentId: string;
+let agentGroupId: string;
 
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ sdk: true });
   [first, second] = [await newCustomer(), await newCustomer()];
   [firstWorkspace, secondWorkspace] = [await newWorkspace(), await newWorkspace()];
   await first.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme', organizationName: MARK, note: MARK }, { organizationId: 'beta', organizationName: MARK }] });
@@ -45,6 +47,7 @@ beforeAll(async () => {
   await first.ok('/v2/recordings/add', { ...document, recordings: ['recording', 'another'].map((annotationId) => ({ annotationId, recordingType: 'audio', from: { userId: 'user', name: MARK }, displayName: MARK })) });
   await first.ok('/v2/commentannotations/add', { ...document, commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: MARK, from: { userId: 'user', name: MARK } }] }] });
   await first.ok('/v2/reactions/add', { ...document, reactions: [{ annotationId: 'reaction', icon: '👍', from: { userId: 'user', name: MARK }, commentAnnotationId: 'thread', commentId: 1 }] });
+  await first.ok('/v2/memory/judgments/add', { ...document, judgments: [{ recordId: 'judgment', decision: MARK, reasoning: MARK, content: MARK, annotationId: 'thread', actionUser: { userId: 'user', name: MARK } }] });
   await first.ok('/v2/notifications/add', { ...document, notificationId: 'notification', actionUser: { userId: 'user', name: MARK }, notifyUsers: [{ userId: 'user' }], displayHeadlineMessageTemplate: MARK, displayBodyMessage: MARK, location: { id: 'location' } });
   await first.ok('/v2/crdt/add', { ...document, editorId: 'editor', type: 'text', data: MARK, userId: 'user' });
   ({ version: editorVersion, update: editorUpdate } = await first.ok('/v2/crdt/updates/get', { ...document, editorId: 'editor' }));
@@ -59,6 +62,10 @@ beforeAll(async () => {
     ({ id: webhookEndpointId } = await first.ok('/v2/workspace/advancedwebhook/endpoints/create', { url: `https://example.com/${MARK}`, description: MARK, channels: [MARK], metadata: { mark: MARK }, uid }));
   }
   for (const eventId of ['first-event', 'second-event']) await first.ok('/v2/events/publish', { event: 'comment.add', organizationId: 'acme', documentId: 'document', eventId, channels: [MARK], data: { note: MARK } });
+  ({ agentId } = await first.ok('/v2/agents/create', { name: MARK, description: MARK, instructions: MARK, metadata: { mark: MARK } }));
+  await first.ok('/v2/agents/version/update', { agentId, rawInstructions: MARK });
+  agentGroupId = (await first.ok('/v2/agents/groups/create', { name: MARK, agentIds: [agentId], metadata: { mark: MARK } })).group.id;
+  await first.ok('/v2/agents/update', { agentId: 'spell-check', enabled: false });
   ({ jobId: erasureJobId } = await first.ok('/v2/users/data/delete', { userIds: ['nobody'] }));
   ({ iterator: messageIterator } = await first.ok('/v2/workspace/advancedwebhook/messages/get', { limit: 1 }));
   ({ iterator: webhookIterator } = await first.ok('/v2/workspace/advancedwebhook/endpoints/get', { limit: 1 }));
@@ -69,6 +76,8 @@ afterAll(() => engine.stop());
 
 const document = { organizationId: 'acme', documentId: 'document' };
 const thread = { ...document, annotationId: 'thread' };
+const theirs = { organizationId: 'theirs', documentId: 'theirs' };
+const byAgent = (id: string) => ({ commentText: 'theirs', from: { userId: 'user' }, agent: { agentSource: 'svc', agentId: id, executionId: 'run', reason: { title: 't', description: 'd', severity: 'low' } } });
 const group = { organizationId: 'acme', organizationUserGroupId: 'group' };
 const resources = [{ type: 'document', id: 'document', organizationId: 'acme' }];
 
@@ -80,12 +89,29 @@ const cases: Record<string, () => object[]> = {
   '/v2/activities/delete': () => [{ organizationId: 'acme', activityIds: ['activity'] }, document, { organizationId: 'acme', targetEntityId: 'target' }],
   '/v2/activities/get': () => [{ organizationId: 'acme' }, document, { organizationId: 'acme', activityIds: ['activity'] }, { organizationId: 'acme', targetEntityId: 'target' }, { organizationId: 'acme', pageToken: activityToken }],
   '/v2/activities/update': () => [{ organizationId: 'acme', activities: [{ id: 'activity', actionIcon: 'theirs' }] }],
-  '/v2/commentannotations/add': () => [{ ...document, createDocument: true, commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'theirs', from: { userId: 'user' } }] }] }],
+  '/v2/agents/create': () => [{ name: 'theirs' }],
+  '/v2/agents/delete': () => [{ agentId }],
+  '/v2/agents/extract': () => [{ fileBase64: Buffer.from('name\nMine').toString('base64'), mimeType: 'text/csv' }],
+  '/v2/agents/get': () => [{}, { agentId }, { groupId: agentGroupId }, { agentId: agentGroupId }],
+  '/v2/agents/groups/add-agents': () => [{ groupId: agentGroupId, agentIds: ['spell-check'] }, { groupId: agentGroupId, agentIds: [agentId] }],
+  '/v2/agents/groups/create': () => [{ name: 'theirs', agentIds: [agentId] }],
+  '/v2/agents/groups/delete': () => [{ groupId: agentGroupId }],
+  '/v2/agents/groups/get': () => [{ groupId: agentGroupId }],
+  '/v2/agents/groups/list': () => [{}],
+  '/v2/agents/groups/remove-agents': () => [{ groupId: agentGroupId, agentIds: [agentId] }],
+  '/v2/agents/groups/update': () => [{ groupId: agentGroupId, name: 'theirs' }],
+  '/v2/agents/update': () => [{ agentId, name: 'theirs' }, { agentId: 'spell-check', enabled: true }],
+  '/v2/agents/version/update': () => [{ agentId, instructions: 'theirs' }],
+  '/v2/agents/versions/list': () => [{ agentId }],
+  '/v2/agents/versions/restore': () => [{ agentId }],
+  '/v2/commentannotations/add': () => [{ ...document, createDocument: true, commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'theirs', from: { userId: 'user' } }] }] }, {
+    ...theirs, createOrganization: true, createDocument: true, commentAnnotations: [agentId, 'spell-check'].map((id) => ({ annotationId: id, commentData: [byAgent(id)] })),
+  }],
   '/v2/commentannotations/count/get': () => [{ organizationId: 'acme', documentIds: ['document'], userId: 'user' }],
   '/v2/commentannotations/delete': () => [{ ...document, annotationIds: ['thread'] }, { ...document, userIds: ['user'] }],
   '/v2/commentannotations/get': () => [document, { organizationId: 'acme' }, { ...document, annotationIds: ['thread'] }, { organizationId: 'acme', annotationIds: ['thread'] }],
   '/v2/commentannotations/update': () => [{ ...document, annotationIds: ['thread'], updatedData: { status: 'RESOLVED' } }],
-  '/v2/commentannotations/comments/add': () => [{ ...thread, commentData: [{ commentText: 'theirs', from: { userId: 'user' } }] }],
+  '/v2/commentannotations/comments/add': () => [{ ...thread, commentData: [{ commentText: 'theirs', from: { userId: 'user' } }] }, { ...theirs, annotationId: 'spell-check', commentData: [byAgent(agentId)] }],
   '/v2/commentannotations/comments/delete': () => [thread, { ...thread, commentIds: [1] }],
   '/v2/commentannotations/comments/get': () => [thread, { ...thread, commentIds: [1] }],
   '/v2/commentannotations/comments/update': () => [{ ...thread, updatedData: { commentText: 'theirs' } }],
@@ -95,6 +121,9 @@ const cases: Record<string, () => object[]> = {
   '/v2/crdt/update': () => [{ ...document, editorId: 'editor', type: 'text', data: 'theirs' }],
   '/v2/crdt/updates/get': () => [{ ...document, editorId: 'editor' }, { ...document, editorId: 'editor', version: editorVersion }],
   '/v2/crdt/updates/push': () => [{ ...document, editorId: 'editor', update: editorUpdate }],
+  '/v2/memory/judgments/add': () => [{ ...document, judgments: [{ recordId: 'judgment', decision: 'theirs', reasoning: 'theirs', actionUser: { userId: 'user' } }] }],
+  '/v2/memory/judgments/query': () => [{}, { organizationId: 'acme' }, document, { organizationId: 'acme', annotationId: 'thread' }],
+  '/v2/memory/search': () => [{ query: MARK.slice(0, 3) }, { query: 'theirs', ...document }, { query: 'theirs', scope: 'apiKey', ...document }, { recencyDays: 365 }, { organizationId: 'acme', filters: { annotationId: 'thread' } }],
   '/v2/notifications/add': () => [{ ...document, notificationId: 'notification', actionUser: { userId: 'user' }, notifyUsers: [{ userId: 'user' }], displayHeadlineMessageTemplate: 'theirs', displayBodyMessage: 'theirs' }],
   '/v2/notifications/config/get': () => [{ organizationId: 'acme', userId: 'user', documentIds: ['document'], getOrganizationConfig: true }],
   '/v2/notifications/config/set': () => [{ organizationId: 'acme', userIds: ['user'], config: { inbox: 'NONE' } }],
@@ -193,6 +222,7 @@ describe.each(Object.values(registry as Record<string, Endpoint>))('$path', ({ p
 });
 
 test('after all that, everything of the first tenant is as it was', async () => {
+  expect((await first.call('/v2/memory/search', { query: MARK })).body.result).toMatchObject({ results: [{ recordId: 'judgment', decision: MARK, reasoning: MARK }], totalInScope: 1 });
   expect(await first.ok('/v2/organizations/get', {})).toEqual([{ note: MARK, id: 'acme', organizationName: MARK, disabled: false }, { id: 'beta', organizationName: MARK, disabled: false }]);
   expect(await first.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).toMatchObject([{ id: 'document', documentName: MARK, accessType: 'public' }]);
   expect(await first.ok('/v2/organizations/folders/get', { organizationId: 'acme' })).toMatchObject(['folder', 'other folder'].map((folderId) => ({ folderId, folderName: MARK, accessType: 'public' })));
@@ -218,6 +248,9 @@ test('after all that, everything of the first tenant is as it was', async () => 
   expect(await first.ok('/v2/workspace/advancedwebhookconfig/get', {})).toMatchObject({ isEnabled: true, encodeData: false });
   expect((await first.ok('/v2/workspace/advancedwebhook/endpoints/get', {})).endpoints.map(({ uid, description, disabled }: any) => [uid, description, disabled]).sort()).toEqual([['other', MARK, false], ['taken', MARK, false]]);
   expect(await first.ok('/v2/workspace/webhookconfig/get', {})).toMatchObject({ useWebhookService: false, webhookServiceConfig: { authToken: MARK } });
+  expect(await first.ok('/v2/agents/get', { agentId })).toMatchObject({ agent: { name: MARK, version: 2, instructions: MARK, rawInstructions: MARK } });
+  expect(await first.ok('/v2/agents/groups/get', { groupId: agentGroupId })).toMatchObject({ group: { name: MARK, agentIds: [agentId] } });
+  expect(await first.ok('/v2/agents/get', { agentId: 'spell-check' })).toMatchObject({ agent: { enabled: false } });
   const { body } = await post(await handlerOf('/v2/workspace/authtokens/get'), firstWorkspace.headers, { apiKey: firstWorkspace.apiKey });
   expect(body.result.data.authTokens.map(({ token }: any) => token)).toEqual([firstWorkspace.authToken]);
 });

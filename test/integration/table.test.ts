@@ -70,7 +70,7 @@ let tenant: string;
 let tenants = 0;
 
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ sdk: true });
   const client = new DynamoDBClient({});
   client.middlewareStack.add((next, { commandName }) => (args) => {
     sent.push(commandName ?? '');

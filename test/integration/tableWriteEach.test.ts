@@ -23,7 +23,7 @@ type StoredTally = Stored<{ id: string; count: number }> | undefined;
 let engine: Engine;
 let table: Table;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ sdk: true });
   table = openTable(environment(process.env));
 });
 afterAll(() => engine.stop());

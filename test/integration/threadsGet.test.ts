@@ -84,7 +84,7 @@ describe('every filter', () => {
       thread('named', { createdAt: 3, lastUpdated: 3_000, location: { locationName: 'Page' }, commentData: [comment({ taggedUserContacts: [{ contact: { userId: 'bob' } }] })] }),
       thread('resolved', { createdAt: 4, lastUpdated: 4_000, status: 'RESOLVED' }),
       thread('found', { createdAt: 5, lastUpdated: 5_000, commentData: [comment({ from: { userId: 'lint' }, agent: agent() })] }),
-      thread('suggested', { createdAt: 6, lastUpdated: 6_000, type: 'suggestion', commentData: [comment({ from: { userId: 'lint' }, agent: agent({ executionId: 'run-2', agentSource: 'svc', agentType: undefined }) })] }),
+      thread('suggested', { createdAt: 6, lastUpdated: 6_000, type: 'suggestion', commentData: [comment({ from: { userId: 'lint' }, agent: agent({ executionId: 'run-2', agentSource: 'svc', agentId: 'spell-check', agentType: undefined }) })] }),
     ]);
   });
 
@@ -100,7 +100,8 @@ describe('every filter', () => {
     [{ statusIds: ['OPEN'] }, ['plain', 'located', 'named', 'found', 'suggested']],
     [{ updatedAfter: 2_000, updatedBefore: 4_000 }, ['located', 'named']],
     [{ createdAfter: 2, createdBefore: '1970-01-01T00:00:00.004Z' }, ['located', 'named']],
-    [{ agentId: 'lint' }, ['found', 'suggested']],
+    [{ agentId: 'lint' }, ['found']],
+    [{ agentId: 'spell-check' }, ['suggested']],
     [{ executionId: 'run-2' }, ['suggested']],
     [{ agentType: 'code' }, ['found']],
     [{ agentSource: 'svc' }, ['suggested']],

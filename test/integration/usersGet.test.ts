@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { openTablesLean } from '../support/leanClient.ts';
 
 const GET = '/v2/users/get';
 const COUNT = '/v2/users/count/get';
@@ -15,7 +14,6 @@ const add = (where: object, ...userIds: string[]) => customer.ok('/v2/users/add'
 /** acme with documents at the top and in a folder, and groups that share users; an id of the second plane sorts behind those of the first. */
 beforeAll(async () => {
   engine = await startEngine();
-  openTablesLean();
   customer = await newCustomer();
   await customer.ok('/v2/organizations/folders/add', { ...acme, createOrganization: true, folders: [{ folderId: 'folder' }] });
   await customer.ok('/v2/organizations/documents/add', { ...acme, folderId: 'folder', documents: [{ documentId: 'b' }] });

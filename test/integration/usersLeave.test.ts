@@ -12,7 +12,7 @@ import { runJob, type RunJobDeps } from '../../lib/jobs/run.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { everyItem } from '../support/items.ts';
-import { asDocumentClient, LeanClient, openTablesLean } from '../support/leanClient.ts';
+import { asDocumentClient, LeanClient } from '../support/leanClient.ts';
 import { type Queues, startQueues } from '../support/queues.ts';
 
 const DELETE = '/v2/users/delete';
@@ -29,7 +29,6 @@ let ahead: number;
 beforeAll(async () => {
   engine = await startEngine();
   queues = await startQueues();
-  openTablesLean();
   client = new LeanClient();
   table = new Table(asDocumentClient(client), TABLE_NAME);
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { openTablesWithSdk } from './leanClient.ts';
 
 /** What calls of DynamoDB consumed, as the engine reports it, and the least that their items could have cost. */
 export interface Consumption {
@@ -48,6 +49,7 @@ const QUIET_TURNS = 20;
  * which of them waited for another does not depend on timing.
  */
 export async function startRecorder(): Promise<Recorder> {
+  openTablesWithSdk();
   const { AWS_ENDPOINT_URL_DYNAMODB: dynamoDb = '', AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager = '' } = process.env;
   const waves = new Waves();
   let calls: AwsCall[] = [];
@@ -142,6 +144,9 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
       const bytes = bytesOf(answer.Items ?? []);
       return { ...nothing, readUnits: units, readBytes: bytes, readFloor: unitsOf(bytes, READ_UNIT_BYTES) };
     }
+    case 'SearchVectors':
+      // Is billed by the bytes that it looks at, and not in units.
+      return nothing;
     case 'PutItem':
       return { ...written([request.Item]), writeUnits: units };
     case 'UpdateItem':

@@ -109,7 +109,7 @@ export class Cloud {
   } = {};
   readonly dead: string[] = [];
 
-  readonly #queues: Readonly<Record<QueueName, Message[]>> = { deliver: [], deliverSlow: [], mail: [], jobs: [] };
+  readonly #queues: Readonly<Record<QueueName, Message[]>> = { deliver: [], deliverSlow: [], mail: [], jobs: [], embed: [] };
   readonly #stream: StreamRecord[] = [];
   readonly #brought = new Set<string>();
   readonly #trials = new Map<string, Trial>();
@@ -204,7 +204,7 @@ export class Cloud {
         runtime: process.runtime,
         fanOut: process.fanOut,
         slow: process.sender('deliverSlow'),
-        jobQueue: process.sender('jobs'),
+        jobQueues: { jobs: process.sender('jobs'), embed: process.sender('embed') },
         backlog: () => invocation.call('GetQueueAttributes', async () => this.#queues.deliver.length),
         timing: this.webhookTiming,
         reconcileAfterMs: RECONCILE_AFTER,

@@ -1,5 +1,4 @@
-import { type AttributeValue, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 
@@ -21,13 +20,13 @@ export interface Emitted {
 /** The items of a type that a customer has, as they are stored. */
 export async function itemsOf(engine: Engine, { apiKey }: Customer, type: string): Promise<Record<string, any>[]> {
   const items: Record<string, any>[] = [];
-  let from: Record<string, AttributeValue> | undefined;
+  let from: Record<string, any> | undefined;
   do {
-    const { Items = [], LastEvaluatedKey } = await engine.client.send(new ScanCommand({
+    const { Items, LastEvaluatedKey } = await engine.lean.send(new ScanCommand({
       TableName: TABLE_NAME, ExclusiveStartKey: from, FilterExpression: 'begins_with(PK, :tenant) AND #t = :type',
-      ExpressionAttributeNames: { '#t': '_t' }, ExpressionAttributeValues: { ':tenant': { S: `T#${apiKey}#` }, ':type': { S: type } },
+      ExpressionAttributeNames: { '#t': '_t' }, ExpressionAttributeValues: { ':tenant': `T#${apiKey}#`, ':type': type },
     }));
-    items.push(...Items.map((item) => unmarshall(item)));
+    for (const item of Items) items.push(item);
     from = LastEvaluatedKey;
   } while (from);
   return items;

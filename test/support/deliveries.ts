@@ -111,7 +111,7 @@ export class DeliverySystem {
       ...sweeps.open(environment(process.env)),
       fanOut: this.fanOutDeps,
       slow: this.slow,
-      jobQueue: { send: async (messages) => void this.jobs.push(...messages.map(({ body }) => body)) },
+      jobQueues: { jobs: { send: async (messages) => void this.jobs.push(...messages.map(({ body }) => body)) }, embed: { send: async () => undefined } },
       backlog: async () => this.backlog,
       timing: this.timing,
       ...this.replaced.sweep,

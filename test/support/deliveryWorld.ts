@@ -362,7 +362,7 @@ export class World {
     const slow = this.#sender(actor);
     return {
       slow,
-      jobQueue: slow,
+      jobQueues: { jobs: slow, embed: slow },
       timing: worldTiming,
       reconcileAfterMs: 3 * MINUTE,
       backlog: async () => 0,

@@ -12,12 +12,13 @@ interface Options {
   readonly input?: z.ZodType;
   readonly body?: 'required' | 'optional';
   readonly narrowBy?: string;
+  readonly message?: string | null;
   /** What the endpoint does; it gives its input when left out. */
   readonly run?: (call: TestCall) => Promise<unknown>;
 }
 
 /** The handler of a public endpoint that uses nothing, for tests of what all endpoints share. */
-export function testHandler({ input = z.record(z.string(), z.unknown()), body = 'required', narrowBy, run }: Options = {}): Handler {
+export function testHandler({ input = z.record(z.string(), z.unknown()), body = 'required', narrowBy, message = 'Echoed.', run }: Options = {}): Handler {
   const declaration = {
     path: '/v2/tests/echo',
     summary: 'Give back what was sent',
@@ -26,7 +27,7 @@ export function testHandler({ input = z.record(z.string(), z.unknown()), body = 
     input,
     body,
     output: z.looseObject({}),
-    message: 'Echoed.',
+    message,
     errors: [],
     uses: {},
     impact: 'nobody can test',

@@ -7,8 +7,9 @@ import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { indexNames } from '../../lib/capability.ts';
+import { vectorIndexes, vectorKeys } from '../../lib/data/memory/vectorIndexes.ts';
 import { clientSettings } from '../../lib/sdk.ts';
-import { LeanClient } from './leanClient.ts';
+import { LeanClient, openTablesLean, openTablesWithSdk } from './leanClient.ts';
 
 export const TABLE_NAME = 'table';
 export const MASTER_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:master';
@@ -34,6 +35,7 @@ const environment = {
   MAIL_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/mail',
   MAIL_RETRY_SCHEDULE: '0,60,300,1800,7200,21600',
   EMBEDDING_MODEL: 'lexical',
+  EMBED_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/embed',
   NOVA_MODEL_ID: '',
   PUBLIC_URL: 'https://api.test',
   RECONCILE_AFTER_SECONDS: '180',
@@ -70,8 +72,15 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
+export interface EngineOptions {
+  /** Whether functions call the table with the client that they have when deployed, and not with the lean one. */
+  readonly sdk?: boolean;
+}
+
 /** Starts a fresh engine in memory with the table, secrets, and mail that goes nowhere; points the SDK of this process at them. */
-export async function startEngine(): Promise<Engine> {
+export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<Engine> {
+  if (sdk) openTablesWithSdk();
+  else openTablesLean();
   // A machine that is busy with other things is no reason for a call to fail.
   Object.assign(clientSettings.requestHandler, { connectionTimeout: CALL_MILLISECONDS, requestTimeout: CALL_MILLISECONDS });
   const { engine, port } = await launchEngine();
@@ -112,13 +121,14 @@ async function createTable(client: DynamoDBClient): Promise<void> {
   await client.send(new CreateTableCommand({
     TableName: TABLE_NAME,
     BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: ['PK', 'SK', ...indexNames.flatMap((name) => [`${name}pk`, `${name}sk`])].map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const })),
+    AttributeDefinitions: ['PK', 'SK', ...indexNames.flatMap((name) => [`${name}pk`, `${name}sk`]), ...vectorKeys].map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const })),
     KeySchema: [{ AttributeName: 'PK', KeyType: 'HASH' }, { AttributeName: 'SK', KeyType: 'RANGE' }],
     GlobalSecondaryIndexes: indexNames.map((IndexName) => ({
       IndexName,
       KeySchema: [{ AttributeName: `${IndexName}pk`, KeyType: 'HASH' as const }, { AttributeName: `${IndexName}sk`, KeyType: 'RANGE' as const }],
       Projection: { ProjectionType: 'KEYS_ONLY' as const },
     })),
+    VectorIndexes: vectorIndexes,
   }));
 }
 

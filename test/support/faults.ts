@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { openTablesWithSdk } from './leanClient.ts';
 
 export interface Faults {
   /** From now on the calls of an operation fail after the first `passing` ones, as they do when DynamoDB is out of order; `heal` ends it. */
@@ -12,6 +13,8 @@ export interface Faults {
 
 /** Puts a proxy that can fail between the AWS SDK of this process and the table that `startEngine` started; call it before the first request. */
 export async function startFaults(): Promise<Faults> {
+  // What the SDK tries again is a part of what fails.
+  openTablesWithSdk();
   const engine = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
   let failing: { operation: string; passing: number } | undefined;
   const proxy = createServer(async (request, response) => {

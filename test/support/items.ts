@@ -1,12 +1,10 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type Engine, TABLE_NAME } from './engine.ts';
 
 /** The item under a key, as it is stored. */
 export async function storedItem(engine: Engine, key: { PK: string; SK: string }): Promise<Record<string, any> | undefined> {
-  const { Item } = await engine.client.send(new GetItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: key.PK }, SK: { S: key.SK } }, ConsistentRead: true }));
-  return Item && unmarshall(Item);
+  const { Item } = await engine.lean.send(new GetCommand({ TableName: TABLE_NAME, Key: { PK: key.PK, SK: key.SK }, ConsistentRead: true }));
+  return Item;
 }
 
 /** Every item of the table, as it is stored. */

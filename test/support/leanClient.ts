@@ -1,6 +1,6 @@
-import { Agent, request } from 'node:http';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { Connections, type Reply } from './connections.ts';
 
 type Json = Record<string, any>;
 
@@ -14,14 +14,22 @@ const operations: Readonly<Record<string, string>> = { Get: 'GetItem', Put: 'Put
 /** What holds an item, or a part of one. */
 const ITEMS: ReadonlySet<string> = new Set(['Item', 'Key', 'ExpressionAttributeValues', 'ExclusiveStartKey', 'LastEvaluatedKey', 'Attributes']);
 const LISTS: ReadonlySet<string> = new Set(['Items', 'Keys']);
+/** What is a list of values without names. */
+const VALUES: ReadonlySet<string> = new Set(['SearchVector']);
+
+const HEADERS = [
+  'content-type: application/x-amz-json-1.0',
+  'x-amz-date: 20260101T000000Z',
+  'authorization: AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=none',
+  '',
+].join('\r\n');
 
 /**
  * A document client for the engine that does what `Table` needs and no more: no signatures, no repetitions. Tests that make tens of
  * thousands of calls spend most of their time in the SDK otherwise.
  */
 export class LeanClient {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 32 });
-  readonly #url = process.env.AWS_ENDPOINT_URL_DYNAMODB!;
+  readonly #connections = new Connections(process.env.AWS_ENDPOINT_URL_DYNAMODB!);
 
   async send({ constructor: { name }, input }: Command): Promise<Json> {
     const short = name.replace(/Command$/, '');
@@ -32,30 +40,24 @@ export class LeanClient {
   }
 
   destroy(): void {
-    this.#agent.destroy();
+    this.#connections.destroy();
   }
 
-  #post(operation: string, body: string): Promise<{ status: number; body: string }> {
-    const headers = {
-      'content-type': 'application/x-amz-json-1.0',
-      'content-length': Buffer.byteLength(body),
-      'x-amz-target': `DynamoDB_20120810.${operation}`,
-      'x-amz-date': '20260101T000000Z',
-      authorization: 'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=none',
-    };
-    return new Promise((resolve, reject) => {
-      request(this.#url, { method: 'POST', agent: this.#agent, headers }, (response) => {
-        let answer = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk)).on('error', reject);
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: answer }));
-      }).on('error', reject).end(body);
-    });
+  #post(operation: string, body: string): Promise<Reply> {
+    return this.#connections.post(`${HEADERS}x-amz-target: DynamoDB_20120810.${operation}\r\n`, body);
   }
 }
+
+const fromClient = DynamoDBDocumentClient.from;
 
 /** Gives a lean client to every function that opens the table from now on: for files whose data are many and whose subject is not the SDK. */
 export function openTablesLean(): void {
   DynamoDBDocumentClient.from = () => asDocumentClient(new LeanClient());
+}
+
+/** Gives every function that opens the table from now on the client that it has when deployed. */
+export function openTablesWithSdk(): void {
+  DynamoDBDocumentClient.from = fromClient;
 }
 
 /** The same as the client that `Table` takes. */
@@ -70,6 +72,7 @@ function mapped(value: Json, map: (item: Json) => Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => {
     if (ITEMS.has(name) && part) return [name, map(part)];
     if (LISTS.has(name)) return [name, part.map(map)];
+    if (VALUES.has(name)) return [name, part.map(toAttribute)];
     if (name === 'Responses') return [name, Object.fromEntries(Object.entries<Json[]>(part).map(([table, items]) => [table, items.map(map)]))];
     return [name, mapped(part, map)];
   }));
@@ -84,43 +87,57 @@ function errorOf(status: number, { __type = '', message, Message, ...more }: Jso
 }
 
 function toWire(fields: Json): Json {
-  const wire: [string, Json][] = [];
-  for (const name of Object.keys(fields)) if (fields[name] !== undefined) wire.push([name, toAttribute(fields[name])]);
-  return Object.fromEntries(wire);
+  // The SDK assigns it like any other name: what has it is lost, or comes to lie in the attributes of others.
+  if (Object.hasOwn(fields, '__proto__')) throw new Error('No attribute can be named __proto__');
+  const wire: Json = {};
+  for (const name of Object.keys(fields)) if (fields[name] !== undefined) wire[name] = toAttribute(fields[name]);
+  return wire;
 }
 
+/** What the SDK refuses to write is refused here too. */
 function toAttribute(value: unknown): Json {
   switch (typeof value) {
     case 'string':
       return { S: value };
     case 'number':
-      return { N: String(value) };
+      if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return { N: String(value) };
+      break;
     case 'boolean':
       return { BOOL: value };
     case 'object':
       if (value === null) return { NULL: true };
-      if (Array.isArray(value)) return { L: value.filter((one) => one !== undefined).map(toAttribute) };
+      if (Array.isArray(value)) return { L: value.filter((one) => one !== undefined && typeof one !== 'function').map(toAttribute) };
       if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };
-      if (!(value instanceof Set)) return { M: toWire(value) };
+      if (!value.constructor || value.constructor.name === 'Object') return { M: toWire(value) };
   }
   throw new Error(`The lean client does not know how to write ${String(value)}`);
 }
 
 function fromWire(wire: Json): Json {
-  const fields: [string, unknown][] = [];
-  for (const name of Object.keys(wire)) fields.push([name, fromAttribute(wire[name])]);
-  return Object.fromEntries(fields);
+  const fields: Json = {};
+  for (const name of Object.keys(wire)) fields[name] = fromAttribute(wire[name]);
+  return fields;
 }
 
 function fromAttribute(attribute: Json): unknown {
-  const { S, N, BOOL, NULL, B, L, M } = attribute;
-  if (S !== undefined) return S;
-  if (N !== undefined) return Number(N);
-  if (M !== undefined) return fromWire(M);
-  if (L !== undefined) return L.map(fromAttribute);
-  if (B !== undefined) return new Uint8Array(Buffer.from(B, 'base64'));
-  if (BOOL !== undefined) return BOOL;
-  if (NULL) return null;
+  for (const type in attribute) {
+    const value = attribute[type];
+    switch (type) {
+      case 'S':
+      case 'BOOL':
+        return value;
+      case 'N':
+        return Number(value);
+      case 'M':
+        return fromWire(value);
+      case 'L':
+        return value.map(fromAttribute);
+      case 'B':
+        return new Uint8Array(Buffer.from(value, 'base64'));
+      case 'NULL':
+        return null;
+    }
+  }
   throw new Error(`The lean client does not know how to read ${Object.keys(attribute).join()}`);
 }
 

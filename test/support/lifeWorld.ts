@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { JobEntity, JobStore, type StoredJob } from '../../lib/data/jobs.ts';
+import { JobEntity, type JobKindOn, JobStore, type StoredJob } from '../../lib/data/jobs.ts';
 import { openTable } from '../../lib/data/table.ts';
 import { runJob } from '../../lib/jobs/run.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
@@ -80,7 +80,7 @@ export class LifeWorld {
   async work({ tenant, jobId }: StoredJob, forgets: boolean): Promise<void> {
     const job = await this.#store.get({ tenant, jobId });
     if (!job) return;
-    if (forgets) await this.#jobs.steps[job.kind](job, () => this.now);
+    if (forgets) await this.#jobs.steps[job.kind as JobKindOn<'jobs'>](job, () => this.now);
     else await runJob(this.#jobs, { message: { tenant, jobId }, clock: () => this.now, deadline: 0, log: silent });
   }
 

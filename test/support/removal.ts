@@ -93,6 +93,8 @@ export async function fillDocument(customer: Customer, at: { organizationId: str
     await customer.ok('/v2/notifications/add', { ...at, notificationId: `${documentId}-${id}`, actionUser: from('ada'), notifyUsers: [from('bob')], notifyAll: true, displayHeadlineMessageTemplate: mark, displayBodyMessage: mark, location: { id: 'here' } });
   }
   await customer.ok('/v2/activities/add', { ...at, activities: ids('activity', each).map((id) => ({ id: `${documentId}-${id}`, featureType: 'custom', actionType: mark, actionUser: from('ada'), targetEntityId: 'target' })) });
+  const judgment = { decision: 'approved', reasoning: mark, content: mark, annotationId: 'thread-0', actionUser: from('ada') };
+  for (const place of [at, { organizationId: at.organizationId }]) await customer.ok('/v2/memory/judgments/add', { ...place, judgments: ids(`${documentId}-judgment`, each).map((recordId) => ({ ...judgment, recordId })) });
   // One that has its state in one item, and one that needs others for it.
   await customer.ok('/v2/crdt/add', { ...at, editorId: 'notes', type: 'map', data: { mark } });
   await customer.ok('/v2/crdt/add', { ...at, editorId: 'report', type: 'text', data: randomBytes(20_000).toString('hex') });

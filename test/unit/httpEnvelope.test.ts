@@ -142,6 +142,11 @@ describe('the answer', () => {
     expect(headers['x-request-id']).toBe(event.requestContext.requestId);
   });
 
+  test('spec 4.14: a result without a message has no status either', async () => {
+    const { body } = await post(testHandler({ message: null, run: async () => ({ results: [], total: 0 }) }), {}, {});
+    expect(body).toEqual({ result: { results: [], total: 0 } });
+  });
+
   test('design 4: an answer of up to 5 MB is given, a larger one is INVALID_ARGUMENT naming what narrows it', async () => {
     const sized = (length: number, narrowBy?: string) => testHandler({ ...(narrowBy && { narrowBy }), run: async () => ({ data: 'x'.repeat(length) }) });
     const overhead = Buffer.byteLength('{"result":{"status":"success","message":"Echoed.","data":""}}');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { DescribeTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DescribeTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand, SearchVectorsCommand } from '@aws-sdk/client-dynamodb';
 import { openDatabase } from '../../infra/local/database.ts';
 import { lockDataDir } from '../../infra/local/dataLock.ts';
 import { startEngine } from '../../infra/local/engine.ts';
@@ -45,6 +45,15 @@ describe('the engine and its table', () => {
       TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
     },
   });
+  /** The same with vector indexes by these attributes. */
+  const searchable = (...vectors: string[]) => {
+    const { properties: { AttributeDefinitions, ...properties }, ...rest } = table();
+    const VectorIndexes = vectors.map((name) => ({
+      IndexName: `by-${name}`, VectorAttribute: { AttributeName: name }, Dimensions: 2, DistanceFunction: 'COSINE', Projection: { ProjectionType: 'KEYS_ONLY' },
+      SearchSchema: [{ AttributeName: 'of', SearchSchemaElementType: 'HASH' }],
+    }));
+    return { ...rest, properties: { ...properties, AttributeDefinitions: [...AttributeDefinitions, { AttributeName: 'of', AttributeType: 'S' }], VectorIndexes } };
+  };
   const Key = { PK: { S: 'a' }, SK: { S: 'b' } };
   const clientOf = (port: number) => new DynamoDBClient({ endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'local' } });
 
@@ -70,6 +79,45 @@ describe('the engine and its table', () => {
     } finally {
       await second.stop();
     }
+  });
+
+  test('vector indexes are made with the table, and kept', async () => {
+    const first = await startEngine('dynoxide', dataDir);
+    await ensureTable(first.call, searchable('one', 'two'));
+    const vector = { L: [{ N: '1' }, { N: '0' }] };
+    await clientOf(first.port).send(new PutItemCommand({ TableName: 'Root-Table', Item: { ...Key, of: { S: 'x' }, one: vector, two: vector } }));
+    await first.stop();
+
+    const second = await startEngine('dynoxide', dataDir);
+    try {
+      await ensureTable(second.call, searchable('one', 'two'));
+      for (const IndexName of ['by-one', 'by-two']) {
+        const search = { TableName: 'Root-Table', IndexName, SearchVector: vector.L, TopK: 1, SearchConditionExpression: '#of = :of', ExpressionAttributeNames: { '#of': 'of' }, ExpressionAttributeValues: { ':of': { S: 'x' } } };
+        const { SearchResults } = await clientOf(second.port).send(new SearchVectorsCommand(search));
+        expect(SearchResults?.map(({ Item }) => Item)).toMatchObject([Key]);
+      }
+    } finally {
+      await second.stop();
+    }
+  });
+
+  test('vector indexes that a table lacks are added, each when the one before is there: the engine takes 15 s for one, as DynamoDB takes minutes', async () => {
+    const wanted = searchable('one', 'two', 'three');
+    const asked: string[] = [];
+    let busy = 0;
+    const call = async (target: string, input: object) => {
+      const operation = target.split('.')[1]!;
+      const created = (input as { VectorIndexUpdates?: { Create: { IndexName: string } }[] }).VectorIndexUpdates?.[0]?.Create.IndexName;
+      if (created !== undefined) {
+        expect(busy).toBe(0);
+        asked.push(created);
+        busy = 3;
+      } else if (operation === 'DescribeTable' && busy > 0) busy -= 1;
+      const status = busy > 1 ? { IndexStatus: 'CREATING' } : { IndexStatus: 'ACTIVE', ...(busy === 1 && { Backfilling: true }) };
+      return { Table: { TableStatus: 'ACTIVE', KeySchema: wanted.properties.KeySchema, VectorIndexes: ['by-one', ...asked].map((IndexName) => ({ IndexName, ...status })) } } as never;
+    };
+    await ensureTable(call, wanted);
+    expect(asked).toEqual(['by-two', 'by-three']);
   });
 
   test('a stream is read on where a run has left it, across restarts, and what was read is forgotten', async () => {

@@ -171,7 +171,7 @@ describe('design 6: enableDataProtection', () => {
       actionUser: { userId: 'ada' },
       metadata: { apiKey: 'key_1', organization: { organizationId: 'acme' }, document: { documentId: 'notes' } },
       commentAnnotation: {
-        annotationId: 'ann-7f3c', annotationNumber: 12, type: 'comment', commentType: 'manual', from: { userId: 'ada' }, status: { id: 'RESOLVED', type: 'terminal' }, location: { id: 'chapter-1' },
+        annotationId: 'ann-7f3c', type: 'comment', commentType: 'manual', from: { userId: 'ada' }, status: { id: 'RESOLVED', type: 'terminal' }, location: { id: 'chapter-1' },
         comments: [{ commentId: 153783, type: 'text', status: 'added', from: { userId: 'ada' }, to: [{ userId: 'grace' }], taggedUserContacts: [{ userId: 'grace', contact: { userId: 'grace' } }], attachments: [], createdAt: expect.any(Number), lastUpdated: expect.any(String) }],
         involvedUserIds: ['ada', 'grace'], mentionedUserIds: ['grace'], resolvedByUserId: 'ada', createdAt: expect.any(Number), lastUpdated: expect.any(Number),
       },

@@ -1,13 +1,16 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { writeThreads } from '../../../lib/data/content/threadWriter.ts';
+import { hintEmbedding } from '../../../lib/data/memory/hinting.ts';
 import { selectors, someSelector } from '../../../lib/domain/content/threadFilters.ts';
 import { ThreadChange, UserReplacements } from '../../../lib/domain/content/threads.ts';
 import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
-import { Id, optional } from '../../../lib/schema.ts';
+import { Id, optional, Text } from '../../../lib/schema.ts';
+
+const REASON_CHARACTERS = 4_000;
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/update',
@@ -20,16 +23,20 @@ export const endpoint = defineEndpoint({
     ...selectors,
     updatedData: optional(ThreadChange),
     updateUsers: optional(UserReplacements),
+    /** Why a reviewer decides so: the change becomes a judgment that can be searched. */
+    reason: optional(Text.min(1).max(REASON_CHARACTERS)),
     actionUser: optional(ContentUser),
     triggerNotification: optional(z.boolean()),
     triggerActivities: optional(z.boolean()),
   }).check(someSelector, z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, {
     path: ['updatedData'], error: 'must be given, or updateUsers',
-  })),
+  }), z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
+    path: ['actionUser'], error: 'is required with reason',
+  }), z.refine(({ reason }) => reason === undefined || reason.trim() !== '', { path: ['reason'], error: 'must not be blank' })),
   output: z.object({ data: z.record(z.string(), ItemOutcome) }),
   message: 'Comment annotation(s) updated successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-  uses: { findPlaceToWrite, threads: writeThreads },
+  uses: { findPlaceToWrite, threads: writeThreads, hintEmbedding },
   impact: 'customers cannot resolve, assign or change comment threads',
   example: {
     data: {
@@ -37,16 +44,18 @@ export const endpoint = defineEndpoint({
       documentId: 'nda',
       annotationIds: ['clause-4'],
       updatedData: { status: 'RESOLVED' },
+      reason: 'The clause now names the court of jurisdiction.',
       actionUser: { userId: 'grace', name: 'Grace Hopper' },
       triggerNotification: true,
     },
     result: { data: { 'clause-4': { success: true, message: 'Annotation updated.' } } },
   },
-}, async ({ input, caller, deps, now }) => {
-  const { annotationIds, locationIds, userIds, updatedData: change, updateUsers: users, actionUser: actor, triggerNotification, triggerActivities } = input;
+}, async ({ input, caller, deps, now, log }) => {
+  const { annotationIds, locationIds, userIds, updatedData: change, updateUsers: users, reason, actionUser: actor, triggerNotification, triggerActivities } = input;
   const found = await deps.findPlaceToWrite(caller.tenant, input);
   const acting = { actor, notify: triggerNotification ?? false, log: triggerActivities ?? false, now };
-  const results = await deps.threads.update(found, { annotationIds, locationIds, userIds }, { change, users }, acting);
+  const results = await deps.threads.update(found, { annotationIds, locationIds, userIds }, { change, users, reason }, acting);
+  await deps.hintEmbedding(caller.tenant, results.flatMap(({ embedding = [] }) => embedding), log);
   return { data: byId(results.map(({ annotationId }) => annotationId), results.map(({ success, message }) => ({ success, message }))) };
 });
 

@@ -1,5 +1,6 @@
 import { building, type Capability } from '../../capability.ts';
 import { distinct } from '../../dict.ts';
+import { agentsOf } from '../../domain/content/commentAgents.ts';
 import type { Happening } from '../../domain/content/commentEvents.ts';
 import { changeComment, type Comment, type CommentChange, MOST_COMMENTS, type NewComment, newComments, saysOther } from '../../domain/content/comments.ts';
 import { type Thread, withComments, withoutComments } from '../../domain/content/threads.ts';
@@ -7,6 +8,7 @@ import { ApiError, invalid } from '../../errors.ts';
 import { inSlices } from '../../inSlices.ts';
 import type { ItemOutcome } from '../../results.ts';
 import { readActivityConfig } from '../activityConfig.ts';
+import { findAgents } from '../agents/runs.ts';
 import type { Stored } from '../entity.ts';
 import { settle } from '../settle.ts';
 import { insert, inTransactions, openTable, replace, wanted, type WriteOp } from '../table.ts';
@@ -49,7 +51,7 @@ const LISTED = 200;
 
 export class CommentWriter extends ThreadReader {
   /**
-   * Adds comments to a thread, all or none, and gives their ids. NOT_FOUND when there is no such thread, ALREADY_EXISTS for an id that is
+   * Adds comments to a thread, all or none, and gives their ids. NOT_FOUND when there is no such thread or agent, ALREADY_EXISTS for an id that is
    * taken, FAILED_PRECONDITION when the thread takes no more, INVALID_ARGUMENT when they are too much for one transaction; with `verify`
    * PERMISSION_DENIED when an author has no access to the document.
    */
@@ -67,10 +69,12 @@ export class CommentWriter extends ThreadReader {
 
   /** One try to add comments: in one transaction, so that whoever sees one of them, or is involved in it, sees all that was acknowledged. */
   async #add(sending: Sending): Promise<number[] | 'conflict'> {
-    const { key: { annotationId }, sent, now } = sending;
-    const thread = await this.#taking(sending);
+    const { found: { place: { tenant } }, key: { annotationId }, sent, now } = sending;
+    const named = agentsOf(sent, { createdAt: now, now });
+    const [thread, agents] = await Promise.all([this.#taking(sending), findAgents(this.table, tenant, named)]);
+    agents.require(named);
     const comments = newComments(sent, thread.lastCommentId, { annotationId, threadCreatedAt: thread.createdAt, createdAt: now, now });
-    const ops = additionOps(sending, thread, comments);
+    const ops = [...additionOps(sending, thread, comments), ...agents.note(named, now).ops];
     if (!fits(ops)) throw tooMuch();
     return (await this.table.write(ops)) === 'done' ? comments.map(({ commentId }) => commentId) : this.#whyNot(sending);
   }
@@ -90,7 +94,7 @@ export class CommentWriter extends ThreadReader {
     return 'conflict';
   }
 
-  /** Changes comments of a thread, or all of them. NOT_FOUND when there is no such thread; a comment that there is not fails alone. Ids are distinct. */
+  /** Changes comments of a thread, or all of them. NOT_FOUND when there is no such thread or agent; a comment that there is not fails alone. Ids are distinct. */
   async update(found: ContentPlace, annotationId: string, commentIds: readonly number[] | undefined, change: CommentChange, acting: Acting): Promise<CommentResult[]> {
     const doing = await this.#begin(found, annotationId, acting);
     return inSlices(commentIds ?? (await this.#everyId(doing)), AT_A_TIME, (ids) => settle(() => this.#change(doing, ids, change)));
@@ -98,7 +102,9 @@ export class CommentWriter extends ThreadReader {
 
   async #change({ found, key, acting, logged }: Doing, ids: readonly number[], change: CommentChange): Promise<CommentResult[] | 'conflict'> {
     const { now, notify, log } = acting;
-    const [thread, comments] = await this.#read(found, key, ids);
+    const named = agentsOf([change], { createdAt: now, now });
+    const [[thread, comments], agents] = await Promise.all([this.#read(found, key, ids), findAgents(this.table, found.place.tenant, named)]);
+    agents.require(named);
     const changed: ChangedComment[] = [];
     const results = ids.map((commentId, index): CommentResult => {
       const before = comments[index];
@@ -107,7 +113,9 @@ export class CommentWriter extends ThreadReader {
       if ('refused' in after) return { commentId, success: false, message: after.refused };
       const actor = acting.actor ?? before.from;
       const happening: Happening = { verb: 'updated', actor, thread, revision: before._r + 1, comment: after, from: before.commentText, to: after.commentText, notify, log };
-      const one = { before, after, told: saysOther(before, after) ? happeningOps(found, [happening], logged, now) : [] };
+      const told = saysOther(before, after) ? happeningOps(found, [happening], logged, now) : [];
+      // All are of the same execution: the first of them tells of it, and is written first.
+      const one = { before, after, told: changed.length === 0 ? [...told, ...agents.note(named, now).ops] : told };
       if (changeOps(found.place, thread, one).length > BESIDE_HEAD) return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
       changed.push(one);
       return { commentId, success: true, message: 'Comment updated.' };

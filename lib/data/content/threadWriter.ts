@@ -1,5 +1,6 @@
 import { building, type Capability } from '../../capability.ts';
 import { distinct } from '../../dict.ts';
+import { agentsOf, type CommentAgent } from '../../domain/content/commentAgents.ts';
 import { differences, type Happening } from '../../domain/content/commentEvents.ts';
 import { type Comment, knownAgent, read, withUsers } from '../../domain/content/comments.ts';
 import { meets, type ThreadFilters } from '../../domain/content/threadFilters.ts';
@@ -9,7 +10,9 @@ import { inParallel } from '../../inParallel.ts';
 import type { ItemOutcome } from '../../results.ts';
 import { limits } from '../../schema.ts';
 import { readActivityConfig } from '../activityConfig.ts';
+import { findAgents, type FoundAgents, missingAgent } from '../agents/runs.ts';
 import type { Stored } from '../entity.ts';
+import { judgmentOps } from '../memory/deciding.ts';
 import { settle } from '../settle.ts';
 import { insert, openTable, replace, type WriteOp } from '../table.ts';
 import { writeEach } from '../writeEach.ts';
@@ -40,17 +43,23 @@ export interface ThreadAdded {
 
 export interface ThreadWritten extends ItemOutcome {
   readonly annotationId: string;
+  /** The job that makes the vectors of the judgment which the change was. */
+  readonly embedding?: string | undefined;
 }
 
 /** What an update does to threads. */
 export interface ThreadsUpdate {
   readonly change?: ThreadChange | undefined;
   readonly users?: readonly UserReplacement[] | undefined;
+  /** Why; a change that decides something becomes a judgment by it. */
+  readonly reason?: string | undefined;
 }
 
 /** A thread that is about to be added: what is written besides its id, and the answer then. */
 interface Draft {
   readonly createdAt: number;
+  /** The service's own agents that its comments are of. */
+  readonly agents: readonly CommentAgent[];
   readonly ops: readonly WriteOp[];
   readonly result: ThreadAdded;
 }
@@ -64,8 +73,8 @@ const COMMENTS_AT_ONCE = 20;
 export class ThreadWriter extends ThreadReader {
   /**
    * Adds threads with their first comments, each in one transaction: who is told that a thread was added finds it so. One whose id is
-   * taken, that is more than a transaction takes, or with `verify` one with an author who has no access to the document, fails alone,
-   * and nothing of it is written. Ids are distinct.
+   * taken, that is more than a transaction takes, that is of an agent that does not exist, or with `verify` one with an author who has no
+   * access to the document, fails alone, and nothing of it is written. Ids are distinct.
    */
   async add(found: ContentPlace, threads: readonly IdentifiedThread[], { verify, now }: { verify: boolean; now: number }): Promise<ThreadAdded[]> {
     const { place, document: { documentId } } = found;
@@ -78,18 +87,27 @@ export class ThreadWriter extends ThreadReader {
       const denied = !sent.commentData.every(({ from }) => allowed.has(from.userId));
       return [annotationId, denied ? { refused: 'User does not have access to document' } : this.#draft(found, annotationId, sent, logged, now)] as const;
     }));
+    const agentsIn = (items: readonly IdentifiedThread[]) => items.flatMap(({ annotationId }) => (drafts.get(annotationId) as Partial<Draft>).agents ?? []);
+    let agents: FoundAgents;
     return writeEach<IdentifiedThread, Stored<RecordPosition> | undefined, ThreadAdded>({
       table: this.table,
       items: threads,
-      read: (items) => this.#positions(found, items.map(({ annotationId }) => annotationId)),
+      read: async (items) => {
+        const [positions, named] = await Promise.all([this.#positions(found, items.map(({ annotationId }) => annotationId)), findAgents(this.table, place.tenant, agentsIn(items))]);
+        agents = named;
+        return positions;
+      },
       decide: ({ annotationId }, stored) => {
         const draft = drafts.get(annotationId) as Draft | Refused;
         if ('refused' in draft) return { result: notAdded(annotationId, draft.refused), ops: [] };
         // What a document that is gone left behind does not count.
         if (stored?.document === place.document) return { result: notAdded(annotationId, 'Annotation already exists.'), ops: [] };
+        const missing = agents.missing(draft.agents);
+        if (missing !== undefined) return { result: notAdded(annotationId, missingAgent(missing)), ops: [] };
         const ops = [...draft.ops, nameRecord(place, { kind: 'thread', id: annotationId, within: documentId }, draft.createdAt, stored)];
-        return fits(ops) ? { result: draft.result, ops } : { result: notAdded(annotationId, TOO_LARGE), ops: [] };
+        return fits([...ops, ...agents.note(draft.agents, now).ops]) ? { result: draft.result, ops } : { result: notAdded(annotationId, TOO_LARGE), ops: [] };
       },
+      together: (changing) => agents.note(agentsIn(changing.map(({ item }) => item)), now),
       conflicted: ({ annotationId }) => notAdded(annotationId, BUSY),
     });
   }
@@ -104,6 +122,7 @@ export class ThreadWriter extends ThreadReader {
     const happening: Happening = { verb: 'newlyAdded', actor: thread.from, thread, revision: 1, comment, comments, notify, log };
     return {
       createdAt: thread.createdAt,
+      agents: agentsOf(sent.commentData, { createdAt: thread.createdAt, now }),
       ops: [
         insert(ThreadEntity, { ...found.place, ...thread }),
         ...comments.flatMap((one) => [insert(CommentEntity, { ...found.place, ...one }), ...edgeOps(found.place, undefined, { thread, comment: one })]),
@@ -121,7 +140,7 @@ export class ThreadWriter extends ThreadReader {
    * Changes the threads that meet the filters: `users` takes the place of others as author, assignee and among those mentioned, in the
    * comments too; then `change`. One that is named and not there fails alone. INVALID_ARGUMENT when more than 500 meet the filters.
    */
-  async update(found: ContentPlace, filters: ThreadFilters, { change, users = [] }: ThreadsUpdate, acting: Acting): Promise<ThreadWritten[]> {
+  async update(found: ContentPlace, filters: ThreadFilters, { change, users = [], reason }: ThreadsUpdate, acting: Acting): Promise<ThreadWritten[]> {
     const [selected, logged] = await Promise.all([this.#select(found, filters), loggedVerbs(this.table, found.place.tenant, acting.log)]);
     const threads = selected.flatMap(({ thread }) => thread ?? []);
     const refused = new Map<string, Refused>();
@@ -132,7 +151,7 @@ export class ThreadWriter extends ThreadReader {
       });
     }
     const heads = headsOf(this.table, found.place, users.length === 0);
-    const changed = change ? await this.#change(found, threads.filter(({ annotationId }) => !refused.has(annotationId)), heads, change, acting, logged) : [];
+    const changed = change ? await this.#change(found, threads.filter(({ annotationId }) => !refused.has(annotationId)), heads, change, reason, acting, logged) : [];
     const results = new Map(changed.map((result) => [result.annotationId, result]));
     return selected.map(({ annotationId, thread }) => {
       const failure = refused.get(annotationId);
@@ -142,14 +161,14 @@ export class ThreadWriter extends ThreadReader {
   }
 
   async #change(
-    found: ContentPlace, threads: readonly Stored<Thread>[], heads: ReturnType<typeof headsOf>, change: ThreadChange, acting: Acting, logged: Logged,
+    found: ContentPlace, threads: readonly Stored<Thread>[], heads: ReturnType<typeof headsOf>, change: ThreadChange, reason: string | undefined, acting: Acting, logged: Logged,
   ): Promise<ThreadWritten[]> {
     const { place } = found;
     const { now } = acting;
     return writeEach<Stored<Thread>, { thread: Stored<Thread> | undefined; first: Comment | undefined }, ThreadWritten>({
       table: this.table,
       items: threads,
-      read: async (items) => this.#withFirst(place, await heads(items), change.assignedTo !== undefined),
+      read: async (items) => this.#withFirst(place, await heads(items), change.assignedTo !== undefined || reason !== undefined),
       decide: ({ annotationId }, { thread, first }) => {
         if (!thread) return { result: unknown(annotationId), ops: [] };
         const next = changeThread(thread, change, { actorId: acting.actor?.userId, now });
@@ -157,10 +176,12 @@ export class ThreadWriter extends ThreadReader {
         if (JSON.stringify({ ...next, lastUpdated: thread.lastUpdated }) === JSON.stringify(thread)) return { result: updated(annotationId), ops: [] };
         const after = { thread: next, revision: thread._r + 1, actor: acting.actor ?? thread.from };
         const told = differences(thread, next).map((difference): Happening => ({ ...acting, ...difference, ...after }));
+        const judged = reason !== undefined && acting.actor ? judgmentOps(found, thread, next, first, { actor: acting.actor, reason, now }) : undefined;
         return {
-          result: updated(annotationId),
+          result: { ...updated(annotationId), embedding: judged?.jobId },
           ops: [
             replace(ThreadEntity, { ...place, ...next }, thread._r),
+            ...(judged?.ops ?? []),
             ...(first ? edgeOps(place, { thread, comment: first }, { thread: next, comment: first }) : []),
             ...happeningOps(found, told, logged, now),
           ],

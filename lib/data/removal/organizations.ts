@@ -6,6 +6,7 @@ import type { Key, Stored } from '../entity.ts';
 import { FolderDepartureEntity } from '../folderDepartures.ts';
 import { FolderChangeEntity, FolderEntity, FolderEntryEntity, type Place } from '../folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs.ts';
+import { organizationJudgments } from '../memory/removal.ts';
 import type { Page, Table } from '../table.ts';
 import { GroupEntity, GroupMemberEntity } from '../userGroups.ts';
 import type { OrganizationRemoval } from './begin.ts';
@@ -80,7 +81,7 @@ const folderChanges: OrganizationPart = {
 };
 
 /** Everything that is removed with an organization. What is defined with `ownedBy: 'organization'` or `'folder'` belongs to one of them. */
-export const organizationParts: readonly OrganizationPart[] = [documents, folders, groups, itself, folderChanges];
+export const organizationParts: readonly OrganizationPart[] = [documents, folders, groups, itself, folderChanges, organizationJudgments];
 
 interface Each<T> {
   /** The first of what is left. */

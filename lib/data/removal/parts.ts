@@ -12,6 +12,7 @@ import { commentRemovalOps, forgetAssignee } from '../content/removal.ts';
 import { CommentEntity, ThreadEntity } from '../content/threads.ts';
 import { editorPart } from '../crdt/removal.ts';
 import type { Key, Stored } from '../entity.ts';
+import { judgmentPart } from '../memory/removal.ts';
 import type { Queried, Table, WriteOp } from '../table.ts';
 import { removeResource, resourceEntities } from './resources.ts';
 
@@ -142,4 +143,4 @@ const resource: RemovalPart = {
 };
 
 /** Everything that is removed with a document. What is defined with `ownedBy: 'document'` belongs to one of them. */
-export const documentParts: readonly RemovalPart[] = [threads, reactions, recordings, notifications, activities, editorPart, resource];
+export const documentParts: readonly RemovalPart[] = [threads, reactions, recordings, notifications, activities, editorPart, judgmentPart, resource];

@@ -37,7 +37,6 @@ const reply = { ...comment, commentId: 153784, commentText: 'Yes, please.', comm
 
 const thread = {
   annotationId: 'ann-7f3c',
-  annotationNumber: 12,
   type: 'comment',
   commentType: 'manual',
   from: ada,

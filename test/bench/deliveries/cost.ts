@@ -20,7 +20,7 @@ interface Consumed {
   readonly written: number;
 }
 
-const engine = await startEngine();
+const engine = await startEngine({ sdk: true });
 const recorder = await startRecorder();
 process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
 const receiver = await startReceiver();

@@ -21,7 +21,7 @@ const TIMEOUT = 1_500;
 const timing = { schedule: [0, 5, 20, 20, 20, 20, 20, 20].map((seconds) => seconds * SECOND), marginMs: 300 * SECOND };
 const STREAM_BATCH = 10;
 
-const engine = await startEngine();
+const engine = await startEngine({ sdk: true });
 process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
 const receiver = await startReceiver();
 const { apiKey, ok } = await newWebhookCustomer();

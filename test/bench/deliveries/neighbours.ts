@@ -17,7 +17,7 @@ const WIDTH = 100;
 const EVENTS = 200;
 const EVERY = 50;
 
-const engine = await startEngine();
+const engine = await startEngine({ sdk: true });
 process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
 const receiver = await startReceiver();
 

@@ -1,10 +1,12 @@
-/** List prices of us-east-1, dollars per million. */
-export const prices = { written: 0.625, read: 0.125, sqsRequests: 0.4 } as const;
+import { lambdaDollars, MILLION, prices as list, tableDollars } from '../../../infra/cost/prices.ts';
+
+/** List prices, dollars per million. */
+export const prices = { written: list.tableWritten, read: list.tableRead, sqsRequests: list.queueRequests } as const;
 
 /** What the functions cost per million deliveries of 300 ms, ten at a time in one run (deliveries 2.5). */
-export const FUNCTIONS_PER_MILLION = 0.21;
+export const FUNCTIONS_PER_MILLION = Number(lambdaDollars(MILLION / 10, 300).toFixed(2));
 
 /** What the table asks for these units, a million times over, in dollars. */
 export function dollarsPerMillion({ read, written }: { readonly read: number; readonly written: number }): number {
-  return read * prices.read + written * prices.written;
+  return tableDollars({ read: read * MILLION, written: written * MILLION });
 }

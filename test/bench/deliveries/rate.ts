@@ -26,7 +26,7 @@ const WIDTH = 1_000;
 /** Events that are written together. */
 const TOGETHER = 20;
 
-const engine = await startEngine();
+const engine = await startEngine({ sdk: true });
 process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
 const receiver = await startReceiver();
 const table = openTable(environment(process.env));

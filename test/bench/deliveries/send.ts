@@ -28,7 +28,7 @@ const ROUNDS = 7;
 const ROUND = 2_000;
 const ENGINE_ROUND = 200;
 
-const engine = await startEngine();
+const engine = await startEngine({ sdk: true });
 const receiver = await startReceiver();
 const agent = new Agent();
 const url = receiver.url('/ok');

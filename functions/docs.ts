@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto';
+import { defineAsset } from '../lib/asset.ts';
+import { toAsset } from '../lib/http/asset.ts';
+
+/** Shows the document beside it; nothing leaves this service, so that there is no validator on another host either. */
+const START = `
+SwaggerUIBundle({
+  url: 'openapi.json', domNode: document.getElementById('reference'), docExpansion: 'none', defaultModelsExpandDepth: -1, filter: true, deepLinking: true,
+  displayRequestDuration: true, validatorUrl: null, presets: [SwaggerUIBundle.presets.apis],
+});
+`;
+
+export const asset = defineAsset({
+  path: '/docs',
+  summary: 'The API reference as a page',
+  files: ['renderer.js', 'renderer.css'],
+  uses: {},
+  impact: 'customers cannot read the API reference in a browser',
+}, (files) => {
+  const [script, style] = [inScript(files['renderer.js']), files['renderer.css']];
+  const contentSecurityPolicy = [
+    "default-src 'none'",
+    // Its own texts, by what they are: no other script or style runs, and none is loaded.
+    `script-src ${sourceOf(script)} ${sourceOf(START)}`,
+    `style-src ${sourceOf(style)}`,
+    'img-src data:',
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  const text = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>API reference</title>
+<link rel="icon" href="data:,">
+<style>${style}</style>
+</head>
+<body>
+<noscript>This page needs JavaScript. The same as a document: <a href="openapi.json">openapi.json</a></noscript>
+<div id="reference"></div>
+<script>${script}</script>
+<script>${START}</script>
+</body>
+</html>
+`;
+  return { type: 'text/html; charset=utf-8', text, contentSecurityPolicy };
+});
+
+/** A script as it can stand in a document: what would end it there, or begin a comment, is only ever within its texts and patterns. */
+function inScript(text: string): string {
+  return text.replace(/<(?=!--|\/?script)/gi, '\\x3C');
+}
+
+function sourceOf(text: string): string {
+  return `'sha256-${hash('sha256', text, 'base64')}'`;
+}
+
+export const handler = toAsset(asset, import.meta.dirname);

@@ -1,0 +1,21 @@
+import { defineAsset } from '../lib/asset.ts';
+import type { Capability } from '../lib/capability.ts';
+import { toAsset } from '../lib/http/asset.ts';
+import { placed, type Placed } from '../lib/openapi/place.ts';
+
+/** Where the document says that the service is, and how it calls itself. */
+const place: Capability<Placed> = {
+  grants: [],
+  env: ['PUBLIC_URL', 'SERVICE_NAME'],
+  open: (env) => ({ url: env.PUBLIC_URL, serviceName: env.SERVICE_NAME }),
+};
+
+export const asset = defineAsset({
+  path: '/openapi.json',
+  summary: 'The OpenAPI document of the service',
+  files: ['openapi.json'],
+  uses: { place },
+  impact: 'customers cannot read the API reference or generate clients from it',
+}, (files, deps) => ({ type: 'application/json; charset=utf-8', text: placed(files['openapi.json'], deps.place) }));
+
+export const handler = toAsset(asset, import.meta.dirname);

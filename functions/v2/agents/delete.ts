@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { forgetAgents } from '../../../lib/data/agents/groups.ts';
+import { removeAgents } from '../../../lib/data/agents/writer.ts';
+import { removalMessage } from '../../../lib/data/removal/begin.ts';
+import { sendHints } from '../../../lib/deliveries/hints.ts';
+import { onlyCustomAgents } from '../../../lib/domain/agents/agents.ts';
+import { builtInAgent } from '../../../lib/domain/agents/builtIn.ts';
+import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { sendTo } from '../../../lib/queues.ts';
+import { Id } from '../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/agents/delete',
+  summary: 'Delete a review agent with all of its versions',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ agentId: Id }),
+  output: z.object({ data: z.object({ agentId: z.string() }) }),
+  message: 'Agent deleted successfully',
+  errors: ['ABORTED'],
+  uses: { agents: removeAgents, groups: forgetAgents, queue: sendTo.jobs },
+  impact: 'customers cannot delete review agents',
+  example: {
+    data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+    result: { data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' } },
+  },
+}, async ({ input: { agentId }, caller: { tenant }, deps, now, repeatableId, log }) => {
+  if (builtInAgent(agentId)) throw onlyCustomAgents();
+  const job = await deps.agents.delete(tenant, agentId, { callId: repeatableId('job', 0), now });
+  if (job) await sendHints(deps.queue, [removalMessage(job)], log);
+  // Also of an agent that is gone: the call that removed it may have ended before this.
+  await deps.groups.forget(tenant, agentId, now);
+  return { data: { agentId } };
+});
+
+export const handler = toLambda(endpoint);

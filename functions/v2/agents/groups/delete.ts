@@ -1,0 +1,28 @@
+import * as z from 'zod';
+import { removeAgentGroups } from '../../../../lib/data/agents/groups.ts';
+import { unknownGroup } from '../../../../lib/domain/agents/groups.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { Id } from '../../../../lib/schema.ts';
+
+export const endpoint = defineEndpoint({
+  path: '/v2/agents/groups/delete',
+  summary: 'Delete a group of review agents, and none of the agents',
+  auth: 'apiKey',
+  kind: 'write',
+  input: z.object({ groupId: Id }),
+  output: z.object({ data: z.object({ groupId: z.string() }) }),
+  message: 'Agent group deleted successfully',
+  errors: ['NOT_FOUND', 'ABORTED'],
+  uses: { groups: removeAgentGroups },
+  impact: 'customers cannot delete groups of review agents',
+  example: {
+    data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
+    result: { data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' } },
+  },
+}, async ({ input: { groupId }, caller: { tenant }, deps }) => {
+  if ((await deps.groups.delete(tenant, groupId)) === 'unknown') throw unknownGroup();
+  return { data: { groupId } };
+});
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { threadListing } from '../../../../lib/data/memory/entities.ts';
+import { findScope, readJudgments } from '../../../../lib/data/memory/listing.ts';
+import { judgmentFilters } from '../../../../lib/domain/memory/filters.ts';
+import { showJudgment, ShownJudgment } from '../../../../lib/domain/memory/judgments.ts';
+import { checkScope } from '../../../../lib/domain/memory/scopes.ts';
+import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { Id, optional } from '../../../../lib/schema.ts';
+
+const LIMIT = 20;
+
+export const endpoint = defineEndpoint({
+  path: '/v2/memory/judgments/query',
+  summary: 'Get the latest review decisions, or those of a thread, by what they say of themselves',
+  auth: 'apiKey',
+  kind: 'read',
+  input: z.object({ organizationId: optional(Id), documentId: optional(Id), ...judgmentFilters, annotationId: optional(Id), limit: optional(z.int().min(1).max(100)) })
+    .check(({ value, issues }) => checkScope(value, (path, message) => issues.push({ code: 'custom', input: value, path, message }))),
+  output: z.object({ results: z.array(ShownJudgment.omit({ similarity: true })), total: z.number() }),
+  message: null,
+  errors: ['NOT_FOUND'],
+  uses: { findScope, judgments: readJudgments },
+  narrowBy: 'limit',
+  impact: 'customers cannot list past review decisions',
+  example: {
+    data: { organizationId: 'acme', documentId: 'pricing', decision: 'rejected', limit: 1 },
+    result: {
+      results: [{
+        recordId: 'review-17', reasoning: 'The price is without VAT, and the page does not say so.', decision: 'rejected', confidence: 90, actionUser: { userId: 'grace', name: 'Grace Hopper' },
+        createdAt: 1767225600000, scope: 'document', organizationId: 'acme', documentId: 'pricing', contentType: 'text', agent: null,
+      }],
+      total: 12,
+    },
+  },
+}, async ({ input, caller, deps }) => {
+  const { decision, judgeType, contentType, reviewerId, annotationId, limit = LIMIT } = input;
+  const filters = { decision, judgeType, contentType, reviewerId };
+  const scope = await deps.findScope(caller.tenant, input);
+  const { judgments, total } = annotationId !== undefined && scope.organization
+    ? await deps.judgments.ofThread(scope, threadListing(caller.tenant, scope.organization.organization, annotationId), { filters }, limit)
+    : await deps.judgments.latestAndTotal(scope, filters, limit);
+  const results = judgments.map((judgment) => {
+    const { similarity: _, ...shown } = showJudgment(judgment);
+    return shown;
+  });
+  return { results, total };
+});
+
+export const handler = toLambda(endpoint);

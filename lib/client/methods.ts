@@ -1,0 +1,501 @@
+/** What the client needs of the endpoints. `npm run readme` writes it. */
+import type * as registry from '../../functions/index.ts';
+import type { Method } from './types.ts';
+
+/** A method for every endpoint: `client.v2.users.add(data)` calls `/v2/users/add`. */
+export interface Methods {
+  readonly v1: {
+    readonly notifications: {
+      /** Get the most recent notifications, for clients that do not page. */
+      readonly get: Method<typeof registry.notificationsGetV1>;
+    };
+    readonly organizations: {
+      readonly documents: {
+        readonly locations: {
+          readonly data: {
+            /** Delete everything that lies in a location of a document, whichever organizations have it. */
+            readonly delete: Method<typeof registry.organizationsDocumentsLocationsDataDeleteV1>;
+          };
+        };
+      };
+      readonly usergroups: {
+        readonly users: {
+          /** Delete users from a user group, or all of its users. */
+          readonly delete: Method<typeof registry.organizationsUsergroupsUsersDeleteV1>;
+        };
+      };
+    };
+  };
+  readonly v2: {
+    readonly activities: {
+      /** Add activity logs to a document, all of them or none. */
+      readonly add: Method<typeof registry.activitiesAdd>;
+      /** Delete activity logs by id, or those of a document or target entity, unless they are immutable. */
+      readonly delete: Method<typeof registry.activitiesDelete>;
+      /** Get activity logs by id, or a page of a document's, a target entity's or an organization's. */
+      readonly get: Method<typeof registry.activitiesGet>;
+      /** Replace fields of activity logs, unless they are immutable. */
+      readonly update: Method<typeof registry.activitiesUpdate>;
+    };
+    readonly agents: {
+      /** Create a review agent. */
+      readonly create: Method<typeof registry.agentsCreate>;
+      /** Delete a review agent with all of its versions. */
+      readonly delete: Method<typeof registry.agentsDelete>;
+      /** Extract definitions of agents from a file. */
+      readonly extract: Method<typeof registry.agentsExtract>;
+      /** Get one review agent, or list them. */
+      readonly get: Method<typeof registry.agentsGet>;
+      readonly groups: {
+        /** Put review agents into a group, behind those that it has. */
+        readonly addAgents: Method<typeof registry.agentsGroupsAddAgents>;
+        /** Create a group of review agents. */
+        readonly create: Method<typeof registry.agentsGroupsCreate>;
+        /** Delete a group of review agents, and none of the agents. */
+        readonly delete: Method<typeof registry.agentsGroupsDelete>;
+        /** Get a group of review agents. */
+        readonly get: Method<typeof registry.agentsGroupsGet>;
+        /** List the groups of review agents. */
+        readonly list: Method<typeof registry.agentsGroupsList>;
+        /** Take review agents out of a group. */
+        readonly removeAgents: Method<typeof registry.agentsGroupsRemoveAgents>;
+        /** Rename or describe a group of review agents. */
+        readonly update: Method<typeof registry.agentsGroupsUpdate>;
+      };
+      /** Rename, describe, enable or disable a review agent without a new version. */
+      readonly update: Method<typeof registry.agentsUpdate>;
+      readonly version: {
+        /** Change what a review agent does, as a new version. */
+        readonly update: Method<typeof registry.agentsVersionUpdate>;
+      };
+      readonly versions: {
+        /** List the versions of a review agent, newest first. */
+        readonly list: Method<typeof registry.agentsVersionsList>;
+        /** Take back the newest version of a review agent: the one before it is current again. */
+        readonly restore: Method<typeof registry.agentsVersionsRestore>;
+      };
+    };
+    readonly auth: {
+      readonly permissions: {
+        /** Grant a user organizations, folders and documents. */
+        readonly add: Method<typeof registry.permissionsAdd>;
+        /** Get users' permissions on an organization, folders and documents. */
+        readonly get: Method<typeof registry.permissionsGet>;
+        /** Take back what a user was granted. */
+        readonly remove: Method<typeof registry.permissionsRemove>;
+      };
+    };
+    readonly commentannotations: {
+      /** Add comment threads to a document, each with its first comments. */
+      readonly add: Method<typeof registry.commentannotationsAdd>;
+      readonly comments: {
+        /** Add comments to an annotation, all of them or none. */
+        readonly add: Method<typeof registry.commentannotationsCommentsAdd>;
+        /** Delete comments of an annotation with the reactions on them, or all of them; without comments the annotation goes as well. */
+        readonly delete: Method<typeof registry.commentannotationsCommentsDelete>;
+        /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
+        readonly get: Method<typeof registry.commentannotationsCommentsGet>;
+        /** Change comments of an annotation, or all of them. */
+        readonly update: Method<typeof registry.commentannotationsCommentsUpdate>;
+      };
+      readonly count: {
+        /** Count the comment threads of documents that a user sees, and those with something new for the user. */
+        readonly get: Method<typeof registry.commentannotationsCountGet>;
+      };
+      /** Delete comment threads of a document with their comments and reactions. */
+      readonly delete: Method<typeof registry.commentannotationsDelete>;
+      /** Get comment threads with their comments: by id, or a page of a document's, a folder's or an organization's. */
+      readonly get: Method<typeof registry.commentannotationsGet>;
+      /** Change comment threads of a document. */
+      readonly update: Method<typeof registry.commentannotationsUpdate>;
+    };
+    readonly crdt: {
+      /** Add a collaborative editor to a document, with its data. */
+      readonly add: Method<typeof registry.crdtAdd>;
+      /** Delete collaborative editors of a document with their data, or all of them. */
+      readonly delete: Method<typeof registry.crdtDelete>;
+      /** Get the data of a collaborative editor, or of all that a document has. */
+      readonly get: Method<typeof registry.crdtGet>;
+      /** Replace the data of a collaborative editor by the smallest change, so that connected clients take it up. */
+      readonly update: Method<typeof registry.crdtUpdate>;
+      readonly updates: {
+        /** Get what a client of Yjs lacks of a collaborative editor, as an update of Yjs. */
+        readonly get: Method<typeof registry.crdtUpdatesGet>;
+        /** Add an update of Yjs to a collaborative editor. */
+        readonly push: Method<typeof registry.crdtUpdatesPush>;
+      };
+    };
+    readonly events: {
+      /** Publish an event to everything that its type is configured for. */
+      readonly publish: Method<typeof registry.eventsPublish>;
+    };
+    readonly memory: {
+      readonly judgments: {
+        /** Add review decisions to an organization or a document, over those with the same ids. */
+        readonly add: Method<typeof registry.memoryJudgmentsAdd>;
+        /** Get the latest review decisions, or those of a thread, by what they say of themselves. */
+        readonly query: Method<typeof registry.memoryJudgmentsQuery>;
+      };
+      /** Search past review decisions by what they mean, or get the latest ones or those of a thread. */
+      readonly search: Method<typeof registry.memorySearch>;
+    };
+    readonly notifications: {
+      /** Notify some users, or everybody with access to a document. */
+      readonly add: Method<typeof registry.notificationsAdd>;
+      readonly config: {
+        /** Get what a user is told of, in the organization or in some documents. */
+        readonly get: Method<typeof registry.notificationsConfigGet>;
+        /** Set what users want to be told of, in the organization or in some documents. */
+        readonly set: Method<typeof registry.notificationsConfigSet>;
+      };
+      /** Delete notifications by id, or those of a document, a location or a user. */
+      readonly delete: Method<typeof registry.notificationsDelete>;
+      /** Get notifications by id, or a page of a document's, a user's or an organization's. */
+      readonly get: Method<typeof registry.notificationsGet>;
+      /** Change notifications, or say who has read them. */
+      readonly update: Method<typeof registry.notificationsUpdate>;
+    };
+    readonly organizations: {
+      readonly access: {
+        readonly disablestate: {
+          /** Disable organizations, so that nothing is written beneath, or enable them. */
+          readonly update: Method<typeof registry.organizationsAccessDisablestateUpdate>;
+        };
+      };
+      /** Add organizations. */
+      readonly add: Method<typeof registry.organizationsAdd>;
+      /** Delete organizations with everything beneath. */
+      readonly delete: Method<typeof registry.organizationsDelete>;
+      readonly documents: {
+        readonly access: {
+          readonly disablestate: {
+            /** Disable documents, so that nothing is added or changed in them, or enable them. */
+            readonly update: Method<typeof registry.documentsAccessDisablestateUpdate>;
+          };
+          /** Set the access type of documents. */
+          readonly update: Method<typeof registry.documentsAccessUpdate>;
+        };
+        /** Add documents to an organization or to one of its folders. */
+        readonly add: Method<typeof registry.documentsAdd>;
+        readonly count: {
+          /** Count the documents of an organization, or those directly in one of its folders. */
+          readonly get: Method<typeof registry.documentsCountGet>;
+        };
+        /** Delete documents with everything in them. */
+        readonly delete: Method<typeof registry.documentsDelete>;
+        /** Get documents by id, or a page of an organization's or a folder's. */
+        readonly get: Method<typeof registry.documentsGet>;
+        /** Move documents into a folder, or to the top (`root`): all of them or none. */
+        readonly move: Method<typeof registry.documentsMove>;
+        /** Change the names and metadata of documents: the fields that are sent, and no others. */
+        readonly update: Method<typeof registry.documentsUpdate>;
+      };
+      readonly folders: {
+        readonly access: {
+          /** Set the access type of folders, or make them inherit their parent's. */
+          readonly update: Method<typeof registry.foldersAccessUpdate>;
+        };
+        /** Create folders. */
+        readonly add: Method<typeof registry.foldersAdd>;
+        /** Delete a folder with everything in it. */
+        readonly delete: Method<typeof registry.foldersDelete>;
+        /** Get the folders of an organization, or one of them, with those beneath. */
+        readonly get: Method<typeof registry.foldersGet>;
+        /** Rename folders, and move them with everything beneath. */
+        readonly update: Method<typeof registry.foldersUpdate>;
+      };
+      /** Get organizations by id, or a page of all. */
+      readonly get: Method<typeof registry.organizationsGet>;
+      /** Change organizations: the fields that are sent, and no others. */
+      readonly update: Method<typeof registry.organizationsUpdate>;
+      readonly usergroups: {
+        /** Add user groups to an organization. */
+        readonly add: Method<typeof registry.organizationsUsergroupsAdd>;
+        /** Get user groups by id, or a page of an organization's, with their users if wanted. */
+        readonly get: Method<typeof registry.organizationsUsergroupsGet>;
+        readonly users: {
+          /** Add users to a user group. */
+          readonly add: Method<typeof registry.organizationsUsergroupsUsersAdd>;
+        };
+      };
+    };
+    readonly reactions: {
+      /** Add reactions to a document or to its comments, or users to reactions that are there already. */
+      readonly add: Method<typeof registry.reactionsAdd>;
+      /** Delete reactions with all of their users. */
+      readonly delete: Method<typeof registry.reactionsDelete>;
+    };
+    readonly recordings: {
+      /** Add recordings to a document. */
+      readonly add: Method<typeof registry.recordingsAdd>;
+      /** Get recordings by id, or a page of a document's or an organization's. */
+      readonly get: Method<typeof registry.recordingsGet>;
+    };
+    readonly users: {
+      /** Add users to an organization, or to one of its documents or folders. */
+      readonly add: Method<typeof registry.usersAdd>;
+      readonly count: {
+        /** Count the users of an organization, of one of its folders, or of each of some documents. */
+        readonly get: Method<typeof registry.usersCountGet>;
+      };
+      readonly data: {
+        /** Delete everything of users, in some organizations or everywhere (GDPR). */
+        readonly delete: Method<typeof registry.usersDataDelete> & {
+          /** Get how far a deletion of users' data got. */
+          readonly status: Method<typeof registry.usersDataDeleteStatus>;
+        };
+        /** Get what a user wrote and made in an organization, and is involved in. */
+        readonly get: Method<typeof registry.usersDataGet>;
+      };
+      /** Remove users from an organization, or from one of its documents or folders, with what they were given and made there. */
+      readonly delete: Method<typeof registry.usersDelete>;
+      /** Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups. */
+      readonly get: Method<typeof registry.usersGet>;
+      /** Change profiles of users; a profile is the same in every organization. */
+      readonly update: Method<typeof registry.usersUpdate>;
+    };
+    readonly workspace: {
+      readonly activityconfig: {
+        /** Get the configuration of activity logs. */
+        readonly get: Method<typeof registry.workspaceActivityconfigGet>;
+        /** Change the configuration of activity logs; the first enabling seeds the triggers. */
+        readonly update: Method<typeof registry.workspaceActivityconfigUpdate>;
+      };
+      readonly advancedwebhook: {
+        readonly attempts: {
+          /** List the attempts to deliver a message, oldest first. */
+          readonly get: Method<typeof registry.workspaceAdvancedwebhookAttemptsGet>;
+        };
+        readonly endpoints: {
+          /** Create an advanced webhook endpoint. */
+          readonly create: Method<typeof registry.workspaceAdvancedwebhookEndpointsCreate>;
+          /** Delete an advanced webhook endpoint for good. */
+          readonly delete: Method<typeof registry.workspaceAdvancedwebhookEndpointsDelete>;
+          /** List the advanced webhook endpoints. */
+          readonly get: Method<typeof registry.workspaceAdvancedwebhookEndpointsGet>;
+          /** Send an endpoint again what failed since a time. */
+          readonly recover: Method<typeof registry.workspaceAdvancedwebhookEndpointsRecover>;
+          readonly secret: {
+            /** Get the signing secret of an advanced webhook endpoint. */
+            readonly get: Method<typeof registry.workspaceAdvancedwebhookEndpointsSecretGet>;
+            /** Replace the signing secret of an advanced webhook endpoint. */
+            readonly rotate: Method<typeof registry.workspaceAdvancedwebhookEndpointsSecretRotate>;
+          };
+          /** Send a sample event to one advanced webhook endpoint. */
+          readonly test: Method<typeof registry.workspaceAdvancedwebhookEndpointsTest>;
+          /** Change an advanced webhook endpoint. */
+          readonly update: Method<typeof registry.workspaceAdvancedwebhookEndpointsUpdate>;
+        };
+        readonly messages: {
+          /** List messages and what became of them, newest first. */
+          readonly get: Method<typeof registry.workspaceAdvancedwebhookMessagesGet>;
+          /** Send a message to an endpoint once more, at once. */
+          readonly resend: Method<typeof registry.workspaceAdvancedwebhookMessagesResend>;
+        };
+      };
+      readonly advancedwebhookconfig: {
+        /** Get the advanced webhook config. */
+        readonly get: Method<typeof registry.workspaceAdvancedwebhookconfigGet>;
+        /** Change the advanced webhook config; the first change enables advanced webhooks. */
+        readonly update: Method<typeof registry.workspaceAdvancedwebhookconfigUpdate>;
+      };
+      readonly apikey: {
+        /** Create an API key. */
+        readonly create: Method<typeof registry.workspaceApikeyCreate>;
+        /** Rename an API key. */
+        readonly update: Method<typeof registry.workspaceApikeyUpdate>;
+      };
+      readonly apikeyconfig: {
+        /** Get the settings of the API key. */
+        readonly get: Method<typeof registry.workspaceApikeyconfigGet>;
+        /** Change the settings of the API key. */
+        readonly update: Method<typeof registry.workspaceApikeyconfigUpdate>;
+      };
+      readonly apikeys: {
+        /** Get API keys by id, or a page of all. */
+        readonly get: Method<typeof registry.workspaceApikeysGet>;
+      };
+      readonly authtoken: {
+        /** Replace the auth tokens of an API key by a new one. */
+        readonly reset: Method<typeof registry.workspaceAuthtokenReset>;
+      };
+      readonly authtokens: {
+        /** List the auth tokens of an API key. */
+        readonly get: Method<typeof registry.workspaceAuthtokensGet>;
+      };
+      /** Create a workspace with its first API key. */
+      readonly create: Method<typeof registry.workspaceCreate>;
+      readonly domains: {
+        /** Allow domains. */
+        readonly add: Method<typeof registry.workspaceDomainsAdd>;
+        /** Allow domains no longer. */
+        readonly delete: Method<typeof registry.workspaceDomainsDelete>;
+        /** List the allowed domains. */
+        readonly get: Method<typeof registry.workspaceDomainsGet>;
+      };
+      readonly email: {
+        /** Mail an owner a link that verifies the e-mail address. */
+        readonly sendLoginLink: Method<typeof registry.workspaceEmailSendLoginLink>;
+        /** Say whether an owner's e-mail address is verified, and give the API keys back when it is. */
+        readonly status: Method<typeof registry.workspaceEmailStatus>;
+      };
+      readonly emailconfig: {
+        /** Get the e-mail configuration. */
+        readonly get: Method<typeof registry.workspaceEmailconfigGet>;
+        /** Change the e-mail configuration; the first enabling seeds the triggers. */
+        readonly update: Method<typeof registry.workspaceEmailconfigUpdate>;
+      };
+      /** Get a workspace and its API keys. */
+      readonly get: Method<typeof registry.workspaceGet>;
+      readonly notificationconfig: {
+        /** Get the configuration of in-app notifications. */
+        readonly get: Method<typeof registry.workspaceNotificationconfigGet>;
+        /** Change the configuration of in-app notifications; the first enabling seeds the triggers. */
+        readonly update: Method<typeof registry.workspaceNotificationconfigUpdate>;
+      };
+      readonly permissionproviderconfig: {
+        /** Get the configuration of the permission provider. */
+        readonly get: Method<typeof registry.workspacePermissionproviderconfigGet>;
+        /** Change the configuration of the permission provider. */
+        readonly update: Method<typeof registry.workspacePermissionproviderconfigUpdate>;
+      };
+      readonly webhookconfig: {
+        /** Get the basic webhook config. */
+        readonly get: Method<typeof registry.workspaceWebhookconfigGet>;
+        /** Change the basic webhook config; the first enabling seeds the triggers. */
+        readonly update: Method<typeof registry.workspaceWebhookconfigUpdate>;
+      };
+    };
+  };
+}
+
+export interface Operation {
+  readonly path: string;
+  /** Those that lead to its method. */
+  readonly names: readonly [string, ...string[]];
+  /** Whether a repetition under the same Idempotency-Key is answered like the first call. */
+  readonly repeats: boolean;
+}
+
+export const operations: readonly Operation[] = [
+  { path: '/v1/notifications/get', names: ['v1', 'notifications', 'get'], repeats: false },
+  { path: '/v1/organizations/documents/locations/data/delete', names: ['v1', 'organizations', 'documents', 'locations', 'data', 'delete'], repeats: true },
+  { path: '/v1/organizations/usergroups/users/delete', names: ['v1', 'organizations', 'usergroups', 'users', 'delete'], repeats: true },
+  { path: '/v2/activities/add', names: ['v2', 'activities', 'add'], repeats: true },
+  { path: '/v2/activities/delete', names: ['v2', 'activities', 'delete'], repeats: true },
+  { path: '/v2/activities/get', names: ['v2', 'activities', 'get'], repeats: false },
+  { path: '/v2/activities/update', names: ['v2', 'activities', 'update'], repeats: true },
+  { path: '/v2/agents/create', names: ['v2', 'agents', 'create'], repeats: true },
+  { path: '/v2/agents/delete', names: ['v2', 'agents', 'delete'], repeats: true },
+  { path: '/v2/agents/extract', names: ['v2', 'agents', 'extract'], repeats: false },
+  { path: '/v2/agents/get', names: ['v2', 'agents', 'get'], repeats: false },
+  { path: '/v2/agents/groups/add-agents', names: ['v2', 'agents', 'groups', 'addAgents'], repeats: true },
+  { path: '/v2/agents/groups/create', names: ['v2', 'agents', 'groups', 'create'], repeats: true },
+  { path: '/v2/agents/groups/delete', names: ['v2', 'agents', 'groups', 'delete'], repeats: true },
+  { path: '/v2/agents/groups/get', names: ['v2', 'agents', 'groups', 'get'], repeats: false },
+  { path: '/v2/agents/groups/list', names: ['v2', 'agents', 'groups', 'list'], repeats: false },
+  { path: '/v2/agents/groups/remove-agents', names: ['v2', 'agents', 'groups', 'removeAgents'], repeats: true },
+  { path: '/v2/agents/groups/update', names: ['v2', 'agents', 'groups', 'update'], repeats: true },
+  { path: '/v2/agents/update', names: ['v2', 'agents', 'update'], repeats: true },
+  { path: '/v2/agents/version/update', names: ['v2', 'agents', 'version', 'update'], repeats: true },
+  { path: '/v2/agents/versions/list', names: ['v2', 'agents', 'versions', 'list'], repeats: false },
+  { path: '/v2/agents/versions/restore', names: ['v2', 'agents', 'versions', 'restore'], repeats: true },
+  { path: '/v2/auth/permissions/add', names: ['v2', 'auth', 'permissions', 'add'], repeats: true },
+  { path: '/v2/auth/permissions/get', names: ['v2', 'auth', 'permissions', 'get'], repeats: false },
+  { path: '/v2/auth/permissions/remove', names: ['v2', 'auth', 'permissions', 'remove'], repeats: true },
+  { path: '/v2/commentannotations/add', names: ['v2', 'commentannotations', 'add'], repeats: true },
+  { path: '/v2/commentannotations/comments/add', names: ['v2', 'commentannotations', 'comments', 'add'], repeats: true },
+  { path: '/v2/commentannotations/comments/delete', names: ['v2', 'commentannotations', 'comments', 'delete'], repeats: true },
+  { path: '/v2/commentannotations/comments/get', names: ['v2', 'commentannotations', 'comments', 'get'], repeats: false },
+  { path: '/v2/commentannotations/comments/update', names: ['v2', 'commentannotations', 'comments', 'update'], repeats: true },
+  { path: '/v2/commentannotations/count/get', names: ['v2', 'commentannotations', 'count', 'get'], repeats: false },
+  { path: '/v2/commentannotations/delete', names: ['v2', 'commentannotations', 'delete'], repeats: true },
+  { path: '/v2/commentannotations/get', names: ['v2', 'commentannotations', 'get'], repeats: false },
+  { path: '/v2/commentannotations/update', names: ['v2', 'commentannotations', 'update'], repeats: true },
+  { path: '/v2/crdt/add', names: ['v2', 'crdt', 'add'], repeats: true },
+  { path: '/v2/crdt/delete', names: ['v2', 'crdt', 'delete'], repeats: true },
+  { path: '/v2/crdt/get', names: ['v2', 'crdt', 'get'], repeats: false },
+  { path: '/v2/crdt/update', names: ['v2', 'crdt', 'update'], repeats: true },
+  { path: '/v2/crdt/updates/get', names: ['v2', 'crdt', 'updates', 'get'], repeats: false },
+  { path: '/v2/crdt/updates/push', names: ['v2', 'crdt', 'updates', 'push'], repeats: true },
+  { path: '/v2/events/publish', names: ['v2', 'events', 'publish'], repeats: true },
+  { path: '/v2/memory/judgments/add', names: ['v2', 'memory', 'judgments', 'add'], repeats: true },
+  { path: '/v2/memory/judgments/query', names: ['v2', 'memory', 'judgments', 'query'], repeats: false },
+  { path: '/v2/memory/search', names: ['v2', 'memory', 'search'], repeats: false },
+  { path: '/v2/notifications/add', names: ['v2', 'notifications', 'add'], repeats: true },
+  { path: '/v2/notifications/config/get', names: ['v2', 'notifications', 'config', 'get'], repeats: false },
+  { path: '/v2/notifications/config/set', names: ['v2', 'notifications', 'config', 'set'], repeats: true },
+  { path: '/v2/notifications/delete', names: ['v2', 'notifications', 'delete'], repeats: true },
+  { path: '/v2/notifications/get', names: ['v2', 'notifications', 'get'], repeats: false },
+  { path: '/v2/notifications/update', names: ['v2', 'notifications', 'update'], repeats: true },
+  { path: '/v2/organizations/access/disablestate/update', names: ['v2', 'organizations', 'access', 'disablestate', 'update'], repeats: true },
+  { path: '/v2/organizations/add', names: ['v2', 'organizations', 'add'], repeats: true },
+  { path: '/v2/organizations/delete', names: ['v2', 'organizations', 'delete'], repeats: true },
+  { path: '/v2/organizations/documents/access/disablestate/update', names: ['v2', 'organizations', 'documents', 'access', 'disablestate', 'update'], repeats: true },
+  { path: '/v2/organizations/documents/access/update', names: ['v2', 'organizations', 'documents', 'access', 'update'], repeats: true },
+  { path: '/v2/organizations/documents/add', names: ['v2', 'organizations', 'documents', 'add'], repeats: true },
+  { path: '/v2/organizations/documents/count/get', names: ['v2', 'organizations', 'documents', 'count', 'get'], repeats: false },
+  { path: '/v2/organizations/documents/delete', names: ['v2', 'organizations', 'documents', 'delete'], repeats: true },
+  { path: '/v2/organizations/documents/get', names: ['v2', 'organizations', 'documents', 'get'], repeats: false },
+  { path: '/v2/organizations/documents/move', names: ['v2', 'organizations', 'documents', 'move'], repeats: true },
+  { path: '/v2/organizations/documents/update', names: ['v2', 'organizations', 'documents', 'update'], repeats: true },
+  { path: '/v2/organizations/folders/access/update', names: ['v2', 'organizations', 'folders', 'access', 'update'], repeats: true },
+  { path: '/v2/organizations/folders/add', names: ['v2', 'organizations', 'folders', 'add'], repeats: true },
+  { path: '/v2/organizations/folders/delete', names: ['v2', 'organizations', 'folders', 'delete'], repeats: true },
+  { path: '/v2/organizations/folders/get', names: ['v2', 'organizations', 'folders', 'get'], repeats: false },
+  { path: '/v2/organizations/folders/update', names: ['v2', 'organizations', 'folders', 'update'], repeats: true },
+  { path: '/v2/organizations/get', names: ['v2', 'organizations', 'get'], repeats: false },
+  { path: '/v2/organizations/update', names: ['v2', 'organizations', 'update'], repeats: true },
+  { path: '/v2/organizations/usergroups/add', names: ['v2', 'organizations', 'usergroups', 'add'], repeats: true },
+  { path: '/v2/organizations/usergroups/get', names: ['v2', 'organizations', 'usergroups', 'get'], repeats: false },
+  { path: '/v2/organizations/usergroups/users/add', names: ['v2', 'organizations', 'usergroups', 'users', 'add'], repeats: true },
+  { path: '/v2/reactions/add', names: ['v2', 'reactions', 'add'], repeats: true },
+  { path: '/v2/reactions/delete', names: ['v2', 'reactions', 'delete'], repeats: true },
+  { path: '/v2/recordings/add', names: ['v2', 'recordings', 'add'], repeats: true },
+  { path: '/v2/recordings/get', names: ['v2', 'recordings', 'get'], repeats: false },
+  { path: '/v2/users/add', names: ['v2', 'users', 'add'], repeats: true },
+  { path: '/v2/users/count/get', names: ['v2', 'users', 'count', 'get'], repeats: false },
+  { path: '/v2/users/data/delete', names: ['v2', 'users', 'data', 'delete'], repeats: true },
+  { path: '/v2/users/data/delete/status', names: ['v2', 'users', 'data', 'delete', 'status'], repeats: false },
+  { path: '/v2/users/data/get', names: ['v2', 'users', 'data', 'get'], repeats: false },
+  { path: '/v2/users/delete', names: ['v2', 'users', 'delete'], repeats: true },
+  { path: '/v2/users/get', names: ['v2', 'users', 'get'], repeats: false },
+  { path: '/v2/users/update', names: ['v2', 'users', 'update'], repeats: true },
+  { path: '/v2/workspace/activityconfig/get', names: ['v2', 'workspace', 'activityconfig', 'get'], repeats: false },
+  { path: '/v2/workspace/activityconfig/update', names: ['v2', 'workspace', 'activityconfig', 'update'], repeats: true },
+  { path: '/v2/workspace/advancedwebhook/attempts/get', names: ['v2', 'workspace', 'advancedwebhook', 'attempts', 'get'], repeats: false },
+  { path: '/v2/workspace/advancedwebhook/endpoints/create', names: ['v2', 'workspace', 'advancedwebhook', 'endpoints', 'create'], repeats: true },
+  { path: '/v2/workspace/advancedwebhook/endpoints/delete', names: ['v2', 'workspace', 'advancedwebhook', 'endpoints', 'delete'], repeats: true },
+  { path: '/v2/workspace/advancedwebhook/endpoints/get', names: ['v2', 'workspace', 'advancedwebhook', 'endpoints', 'get'], repeats: false },
+  { path: '/v2/workspace/advancedwebhook/endpoints/recover', names: ['v2', 'workspace', 'advancedwebhook', 'endpoints', 'recover'], repeats: true },
+  { path: '/v2/workspace/advancedwebhook/endpoints/secret/get', names: ['v2', 'workspace', 'advancedwebhook', 'endpoints', 'secret', 'get'], repeats: false },
+  { path: '/v2/workspace/advancedwebhook/endpoints/secret/rotate', names: ['v2', 'workspace', 'advancedwebhook', 'endpoints', 'secret', 'rotate'], repeats: true },
+  { path: '/v2/workspace/advancedwebhook/endpoints/test', names: ['v2', 'workspace', 'advancedwebhook', 'endpoints', 'test'], repeats: true },
+  { path: '/v2/workspace/advancedwebhook/endpoints/update', names: ['v2', 'workspace', 'advancedwebhook', 'endpoints', 'update'], repeats: true },
+  { path: '/v2/workspace/advancedwebhook/messages/get', names: ['v2', 'workspace', 'advancedwebhook', 'messages', 'get'], repeats: false },
+  { path: '/v2/workspace/advancedwebhook/messages/resend', names: ['v2', 'workspace', 'advancedwebhook', 'messages', 'resend'], repeats: true },
+  { path: '/v2/workspace/advancedwebhookconfig/get', names: ['v2', 'workspace', 'advancedwebhookconfig', 'get'], repeats: false },
+  { path: '/v2/workspace/advancedwebhookconfig/update', names: ['v2', 'workspace', 'advancedwebhookconfig', 'update'], repeats: true },
+  { path: '/v2/workspace/apikey/create', names: ['v2', 'workspace', 'apikey', 'create'], repeats: true },
+  { path: '/v2/workspace/apikey/update', names: ['v2', 'workspace', 'apikey', 'update'], repeats: true },
+  { path: '/v2/workspace/apikeyconfig/get', names: ['v2', 'workspace', 'apikeyconfig', 'get'], repeats: false },
+  { path: '/v2/workspace/apikeyconfig/update', names: ['v2', 'workspace', 'apikeyconfig', 'update'], repeats: true },
+  { path: '/v2/workspace/apikeys/get', names: ['v2', 'workspace', 'apikeys', 'get'], repeats: false },
+  { path: '/v2/workspace/authtoken/reset', names: ['v2', 'workspace', 'authtoken', 'reset'], repeats: true },
+  { path: '/v2/workspace/authtokens/get', names: ['v2', 'workspace', 'authtokens', 'get'], repeats: false },
+  { path: '/v2/workspace/create', names: ['v2', 'workspace', 'create'], repeats: false },
+  { path: '/v2/workspace/domains/add', names: ['v2', 'workspace', 'domains', 'add'], repeats: true },
+  { path: '/v2/workspace/domains/delete', names: ['v2', 'workspace', 'domains', 'delete'], repeats: true },
+  { path: '/v2/workspace/domains/get', names: ['v2', 'workspace', 'domains', 'get'], repeats: false },
+  { path: '/v2/workspace/email/send-login-link', names: ['v2', 'workspace', 'email', 'sendLoginLink'], repeats: false },
+  { path: '/v2/workspace/email/status', names: ['v2', 'workspace', 'email', 'status'], repeats: false },
+  { path: '/v2/workspace/emailconfig/get', names: ['v2', 'workspace', 'emailconfig', 'get'], repeats: false },
+  { path: '/v2/workspace/emailconfig/update', names: ['v2', 'workspace', 'emailconfig', 'update'], repeats: true },
+  { path: '/v2/workspace/get', names: ['v2', 'workspace', 'get'], repeats: false },
+  { path: '/v2/workspace/notificationconfig/get', names: ['v2', 'workspace', 'notificationconfig', 'get'], repeats: false },
+  { path: '/v2/workspace/notificationconfig/update', names: ['v2', 'workspace', 'notificationconfig', 'update'], repeats: true },
+  { path: '/v2/workspace/permissionproviderconfig/get', names: ['v2', 'workspace', 'permissionproviderconfig', 'get'], repeats: false },
+  { path: '/v2/workspace/permissionproviderconfig/update', names: ['v2', 'workspace', 'permissionproviderconfig', 'update'], repeats: true },
+  { path: '/v2/workspace/webhookconfig/get', names: ['v2', 'workspace', 'webhookconfig', 'get'], repeats: false },
+  { path: '/v2/workspace/webhookconfig/update', names: ['v2', 'workspace', 'webhookconfig', 'update'], repeats: true },
+];

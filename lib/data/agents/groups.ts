@@ -1,0 +1,118 @@
+import type { Capability } from '../../capability.ts';
+import { builtInAgent } from '../../domain/agents/builtIn.ts';
+import { type AgentGroup, MOST_GROUPS, withoutAgents } from '../../domain/agents/groups.ts';
+import { distinct } from '../../dict.ts';
+import { settle } from '../settle.ts';
+import { insert, openTable, remove, replace, type Table } from '../table.ts';
+import { AgentEntity, AgentGroupEntity } from './entities.ts';
+
+export class AgentGroupStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async get(tenant: string, groupId: string): Promise<AgentGroup | undefined> {
+    return this.#table.get(AgentGroupEntity, { tenant, groupId });
+  }
+
+  /** All groups, oldest first. */
+  async list(tenant: string): Promise<AgentGroup[]> {
+    const groups: AgentGroup[] = [];
+    let after: string | undefined;
+    do {
+      const { values, next } = await this.#table.query(AgentGroupEntity, { tenant }, { limit: MOST_GROUPS, after });
+      groups.push(...values);
+      after = next;
+    } while (after !== undefined);
+    return groups;
+  }
+
+  /** Those of these ids that no agent of the tenant has, nor a built-in one. */
+  async unknownAgents(tenant: string, agentIds: readonly string[]): Promise<string[]> {
+    const custom = distinct(agentIds).filter((agentId) => !builtInAgent(agentId));
+    const found = await this.#table.getMany(AgentEntity, custom.map((agentId) => ({ tenant, agentId })));
+    return custom.filter((_agentId, index) => !found[index]);
+  }
+
+  /** Stores a new group; `full` when there are as many as there may be, which are counted before. */
+  async create(tenant: string, group: AgentGroup): Promise<'done' | 'full'> {
+    if ((await this.#table.count(AgentGroupEntity, { tenant })) >= MOST_GROUPS) return 'full';
+    return settle(async () => {
+      const outcome = await this.#table.write([insert(AgentGroupEntity, { tenant, ...group })]);
+      // What is there under an id that is as new as this call was made by the call itself, before it was repeated.
+      return outcome === 'done' || (await this.get(tenant, group.groupId)) ? 'done' : 'conflict';
+    });
+  }
+
+  /** Replaces a group by what `change` makes of it, and gives that; undefined when there is none. Nothing is written when `change` gives the same one. */
+  async change(tenant: string, groupId: string, change: (group: AgentGroup) => AgentGroup): Promise<AgentGroup | undefined> {
+    return settle(async () => {
+      const stored = await this.#table.get(AgentGroupEntity, { tenant, groupId });
+      if (!stored) return undefined;
+      const changed = change(stored);
+      if (changed === stored) return stored;
+      return (await this.#table.write([replace(AgentGroupEntity, { tenant, ...changed }, stored._r)])) === 'done' ? changed : 'conflict';
+    });
+  }
+
+  /** Removes a group and none of its agents; `unknown` when there is none. */
+  async delete(tenant: string, groupId: string): Promise<'done' | 'unknown'> {
+    return settle(async () => {
+      const stored = await this.#table.get(AgentGroupEntity, { tenant, groupId });
+      if (!stored) return 'unknown';
+      return (await this.#table.write([remove(AgentGroupEntity, { tenant, groupId }, stored._r)])) === 'done' ? 'done' : 'conflict';
+    });
+  }
+
+  /** Takes an agent out of every group. */
+  async forget(tenant: string, agentId: string, now: number): Promise<void> {
+    for (const { groupId, agentIds } of await this.list(tenant)) {
+      if (agentIds.includes(agentId)) await this.change(tenant, groupId, (group) => withoutAgents(group, [agentId], now));
+    }
+  }
+}
+
+export const readAgentGroups: Capability<Pick<AgentGroupStore, 'get'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new AgentGroupStore(openTable(env)),
+};
+
+export const listAgentGroups: Capability<Pick<AgentGroupStore, 'list'>> = {
+  grants: [{ resource: 'table', actions: ['Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new AgentGroupStore(openTable(env)),
+};
+
+export const createAgentGroups: Capability<Pick<AgentGroupStore, 'unknownAgents' | 'create'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new AgentGroupStore(openTable(env)),
+};
+
+export const changeAgentGroups: Capability<Pick<AgentGroupStore, 'change'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new AgentGroupStore(openTable(env)),
+};
+
+export const fillAgentGroups: Capability<Pick<AgentGroupStore, 'unknownAgents' | 'change'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new AgentGroupStore(openTable(env)),
+};
+
+export const removeAgentGroups: Capability<Pick<AgentGroupStore, 'delete'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'DeleteItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new AgentGroupStore(openTable(env)),
+};
+
+/** Take agents that are gone out of the groups. */
+export const forgetAgents: Capability<Pick<AgentGroupStore, 'forget'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new AgentGroupStore(openTable(env)),
+};

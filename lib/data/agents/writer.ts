@@ -1,0 +1,148 @@
+import type { Capability } from '../../capability.ts';
+import { type Agent, type AgentVersion, type BuiltInChange, changeIdentity, type IdentityChange, MOST_AGENTS, type WholeAgent, withRestored, withVersion } from '../../domain/agents/agents.ts';
+import { ApiError } from '../../errors.ts';
+import type { Stored } from '../entity.ts';
+import { beginJob, type JobMessage, SETTLED_MS } from '../jobs.ts';
+import { settle } from '../settle.ts';
+import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table.ts';
+import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
+import { AgentReader } from './reader.ts';
+
+/** When the sweeper begins a removal whose message was lost: later than the message. */
+const TIME_TO_BEGIN = SETTLED_MS + 30_000;
+
+/** What a new version says, as it is stored. */
+type Content = Pick<AgentVersion, 'behaviour' | 'metadata' | 'secrets'>;
+/** The call that writes; the same one again has the same id. */
+interface Call {
+  readonly callId: string;
+  readonly now: number;
+}
+
+export class AgentWriter {
+  readonly #table: Table;
+  readonly #reader: AgentReader;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#reader = new AgentReader(table);
+  }
+
+  /**
+   * Stores a new agent with its version 1; `full` when there are as many as there may be. They are counted before, so that creations do not get into
+   * each other's way: several at once can exceed the limit by as many.
+   */
+  async create(tenant: string, agent: Pick<Agent, 'agentId' | 'name' | 'description' | 'enabled'>, content: Content, { callId, now }: Call): Promise<'done' | 'full'> {
+    if ((await this.#table.count(AgentEntity, { tenant }, ['AGENT'])) >= MOST_AGENTS) return 'full';
+    const first: AgentVersion = { ...content, version: 1, versionId: callId, createdAt: now };
+    const created = withVersion({ ...agent, version: 1, versionId: callId, createdAt: now, updatedAt: now }, first);
+    const { agentId } = agent;
+    return settle(async () => {
+      const outcome = await this.#table.write([insert(AgentEntity, { tenant, ...created }), insert(AgentVersionEntity, { tenant, agentId, ...first })]);
+      // What is there under an id that is as new as this call was made by the call itself, before it was repeated.
+      return outcome === 'done' || (await this.#table.get(AgentEntity, { tenant, agentId })) ? 'done' : 'conflict';
+    });
+  }
+
+  /** Changes an agent itself and no version of it; `unknown` when there is none. */
+  async update(tenant: string, agentId: string, change: IdentityChange, now: number): Promise<'done' | 'unknown'> {
+    return settle(async () => {
+      const agent = await this.#table.get(AgentEntity, { tenant, agentId });
+      if (!agent) return 'unknown';
+      return this.#write([replace(AgentEntity, { tenant, ...changeIdentity(agent, change, now) }, agent._r)], 'done' as const);
+    });
+  }
+
+  /** Changes a built-in agent for a tenant. */
+  async updateBuiltIn(tenant: string, change: Pick<BuiltInChange, 'agentId' | 'enabled' | 'updatedAt'>): Promise<void> {
+    const { agentId } = change;
+    await settle(async () => {
+      const stored = await this.#table.get(BuiltInChangeEntity, { tenant, agentId });
+      const changed = { tenant, ...stored, ...change };
+      return this.#write([stored ? replace(BuiltInChangeEntity, changed, stored._r) : insert(BuiltInChangeEntity, changed)], 'done' as const);
+    });
+  }
+
+  /**
+   * Writes the version after the current one, of what `change` makes of that, and gives its number; undefined when there is no such agent. ABORTED
+   * when somebody else writes or restores a version meanwhile: what that one says was not looked at.
+   */
+  async addVersion(tenant: string, agentId: string, change: (current: AgentVersion) => Promise<Content>, { callId, now }: Call): Promise<number | undefined> {
+    return this.#fromCurrent<never>(tenant, agentId, async ({ agent, current }) => {
+      if (current.versionId === callId) return { version: current.version, ops: [] };
+      const next: AgentVersion = { ...(await change(current)), version: current.version + 1, versionId: callId, createdAt: now };
+      return {
+        version: next.version,
+        ops: [replace(AgentEntity, { tenant, ...withVersion(agent, next) }, agent._r), insert(AgentVersionEntity, { tenant, agentId, ...next })],
+      };
+    });
+  }
+
+  /** Removes the current version and makes the one before it current again, whose number it gives; `first` when there is none before it. */
+  async restore(tenant: string, agentId: string, call: Call): Promise<number | 'first' | undefined> {
+    return this.#fromCurrent<'first'>(tenant, agentId, async ({ agent, current }) => {
+      if (agent.restoredBy === call.callId) return { version: current.version, ops: [] };
+      if (current.version === 1) return 'first';
+      const before = await this.#table.get(AgentVersionEntity, { tenant, agentId, version: current.version - 1 });
+      // Gone meanwhile, and the agent with it or its current version: the transaction would not be written.
+      if (!before) return 'conflict';
+      return {
+        version: before.version,
+        ops: [replace(AgentEntity, { tenant, ...withRestored(agent, before, call) }, agent._r), remove(AgentVersionEntity, { tenant, agentId, version: current.version })],
+      };
+    });
+  }
+
+  /**
+   * Removes an agent: nobody sees it from then on. Gives the job that removes its versions, and its id from the groups, when nobody reads or writes
+   * beneath it any more; undefined when there is no such agent.
+   */
+  async delete(tenant: string, agentId: string, { callId, now }: Call): Promise<JobMessage | undefined> {
+    return settle(async () => {
+      const agent = await this.#table.get(AgentEntity, { tenant, agentId });
+      if (!agent) return undefined;
+      const job = beginJob(tenant, { jobId: callId, kind: 'removeAgent', data: { agentId }, dueAt: now + TIME_TO_BEGIN }, now);
+      return this.#write([remove(AgentEntity, { tenant, agentId }, agent._r), job], { tenant, jobId: callId });
+    });
+  }
+
+  /** Decides on the current version and writes; once more when only the agent's name or the like was changed meanwhile. */
+  async #fromCurrent<O extends string = never>(
+    tenant: string,
+    agentId: string,
+    decide: (stored: WholeAgent & { readonly agent: Stored<Agent> }) => Promise<{ readonly version: number; readonly ops: readonly WriteOp[] } | O | 'conflict'>,
+  ): Promise<number | O | undefined> {
+    let decidedOn: string | undefined;
+    return settle<number | O | undefined>(async () => {
+      const stored = await this.#reader.get(tenant, agentId);
+      if (!stored) return undefined;
+      const { versionId } = stored.agent;
+      if (decidedOn !== undefined && decidedOn !== versionId) throw new ApiError('ABORTED', 'Another request changed the agent\'s version. Read it again before you change it.');
+      decidedOn = versionId;
+      const decided = await decide(stored);
+      return typeof decided === 'string' ? decided : this.#write(decided.ops, decided.version);
+    });
+  }
+
+  async #write<R>(ops: readonly WriteOp[], result: R): Promise<R | 'conflict'> {
+    return (await this.#table.write(ops)) === 'done' ? result : 'conflict';
+  }
+}
+
+export const createAgents: Capability<Pick<AgentWriter, 'create'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new AgentWriter(openTable(env)),
+};
+
+export const changeAgents: Capability<Pick<AgentWriter, 'update' | 'updateBuiltIn' | 'addVersion'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new AgentWriter(openTable(env)),
+};
+
+export const removeAgents: Capability<Pick<AgentWriter, 'restore' | 'delete'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem', 'DeleteItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new AgentWriter(openTable(env)),
+};

@@ -1,0 +1,39 @@
+import type { Comment } from '../../domain/content/comments.ts';
+import type { Thread } from '../../domain/content/threads.ts';
+import type { ContentUser } from '../../domain/content/user.ts';
+import { decisionOf } from '../../domain/memory/decisions.ts';
+import type { Judgment } from '../../domain/memory/judgments.ts';
+import { derivedId } from '../../ids.ts';
+import { beginEmbedding } from '../../memory/pending.ts';
+import type { ContentPlace } from '../content/places.ts';
+import type { Stored } from '../entity.ts';
+import { insert, type WriteOp } from '../table.ts';
+import { JudgmentEntity } from './entities.ts';
+
+/** Why somebody changes threads. */
+export interface Reason {
+  readonly actor: ContentUser;
+  readonly reason: string;
+  readonly now: number;
+}
+
+/**
+ * The judgment that a change of a thread is, for the transaction of the change: the operations, and the job that makes its vectors, as no model is
+ * asked in between. Undefined when the change decides nothing.
+ */
+export function judgmentOps(
+  { place, organization: { organizationId }, document: { documentId } }: ContentPlace, before: Stored<Thread>, after: Thread, first: Comment | undefined, { actor, reason, now }: Reason,
+): { readonly ops: WriteOp[]; readonly jobId: string } | undefined {
+  const decision = decisionOf(before, after);
+  if (decision === undefined) return undefined;
+  const { tenant, organization, document } = place;
+  const { annotationId } = before;
+  // Of the same change the same ones.
+  const of = [organization, document, annotationId, before._r];
+  const [recordId, jobId] = [derivedId('jdg', now, of), derivedId('job', now, of)];
+  const { userId, name, email } = actor;
+  const judgment: Judgment = {
+    recordId, organization, organizationId, document, documentId, decision, reasoning: reason, content: first?.commentText, actionUser: { userId, name, email }, annotationId, createdAt: now,
+  };
+  return { jobId, ops: [insert(JudgmentEntity, { tenant, ...judgment }), beginEmbedding(tenant, { jobId, judgments: [judgment] }, now)] };
+}

@@ -1,0 +1,19 @@
+import { building, type Capability } from '../../capability.ts';
+import type { Log } from '../../endpoint.ts';
+import { embedMessage } from '../../memory/pending.ts';
+import { sendTo } from '../../queues.ts';
+
+/** Sends the messages of jobs that make vectors. Never fails: the sweeper finds the jobs. */
+export type HintEmbedding = (tenant: string, jobIds: readonly string[], log: Log) => Promise<void>;
+
+export const hintEmbedding: Capability<HintEmbedding> = /* @__PURE__ */ building([sendTo.embed], {
+  grants: [],
+  env: [],
+  open: (env) => {
+    const queue = sendTo.embed.open(env);
+    return async (tenant, jobIds, log) => {
+      if (jobIds.length === 0) return;
+      await queue.send(jobIds.map((jobId) => embedMessage(tenant, jobId))).catch((error: unknown) => log.error('message not sent, left to the sweeper', { error }));
+    };
+  },
+});

@@ -1,0 +1,37 @@
+import type { DocumentPlace } from '../content/places.ts';
+import type { Item, Stored } from '../entity.ts';
+import type { Place } from '../folders.ts';
+import type { Budget } from '../removal/partition.ts';
+import { removePartition } from '../removal/partition.ts';
+import type { Queried, Table } from '../table.ts';
+import { documentPrefix, JudgmentEntity, JudgmentVectorEntity } from './entities.ts';
+
+const entities = [JudgmentEntity, JudgmentVectorEntity] as const;
+
+/** How many items are removed at a time, and how much of them is read: vectors are of several KB. */
+const SOME = { limit: 500, bytes: 4_000_000 };
+
+/** The items of a partition as they are. */
+function anythingIn(entity: { partition(place: Place): string }): Queried<Item, Place> {
+  return { partition: (place) => entity.partition(place), fromItem: (item) => item as Stored<Item> };
+}
+
+/** The judgments of a document with their vectors, as a part of what is removed with it. */
+export const judgmentPart = {
+  entities,
+  /** Removes some of them; gives whether nothing is left. Nobody can reach the document any more. */
+  async removeSome(table: Table, place: DocumentPlace, _clock: () => number): Promise<boolean> {
+    const pages = await Promise.all(entities.map((entity) => table.query(anythingIn(entity), place, { ...SOME, prefix: documentPrefix(place.document) })));
+    await table.removeKeys(pages.flatMap(({ values }) => values.map(({ PK, SK }) => ({ PK, SK }))));
+    return pages.every(({ next }) => next === undefined);
+  },
+} as const;
+
+/** The judgments of an organization with their vectors, wherever they lie in it. */
+export const organizationJudgments = {
+  entities,
+  async remove(table: Table, place: Place, budget: Budget): Promise<boolean> {
+    const complete = await Promise.all(entities.map((entity) => removePartition(table, entity.partition(place), budget)));
+    return !complete.includes(false);
+  },
+} as const;

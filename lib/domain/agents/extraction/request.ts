@@ -1,0 +1,49 @@
+import * as z from 'zod';
+import { optional } from '../../../schema.ts';
+
+/** The largest file in bytes: as base64 it just fits into a request. */
+export const FILE_BYTES = 4_000_000;
+const LONGEST_FILE_NAME = 255;
+const LONGEST_MIME_TYPE = 255;
+
+/** The models that may read a file. */
+export const providers = ['claude', 'nova'] as const;
+export type Provider = (typeof providers)[number];
+
+/** What files may be, by their MIME type. */
+const formats = {
+  'text/csv': 'csv',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+  'text/plain': 'text',
+  'application/pdf': 'pdf',
+} as const;
+export type Format = (typeof formats)[keyof typeof formats];
+
+/** A MIME type, whatever its case and parameters. */
+const MimeType = z.string().min(1).max(LONGEST_MIME_TYPE).transform((text, context): Format => {
+  const essence = text.split(';', 1)[0]!.trim().toLowerCase();
+  if (Object.hasOwn(formats, essence)) return formats[essence as keyof typeof formats];
+  context.issues.push({ code: 'custom', input: text, message: essence === '' ? 'must not be empty' : `must be one of ${Object.keys(formats).join(', ')}` });
+  return z.NEVER;
+});
+
+/** A file in base64; line breaks within it are not looked at. */
+const FileBase64 = z.string().min(1).transform((text, context): Buffer => {
+  const packed = /\s/.test(text) ? text.replace(/\s+/g, '') : text;
+  const refuse = (message: string) => {
+    context.issues.push({ code: 'custom', input: undefined, message });
+    return z.NEVER;
+  };
+  if (packed === '') return refuse('must not be empty');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(packed) || packed.replace(/=+$/, '').length % 4 === 1) return refuse('must be base64');
+  const bytes = Buffer.from(packed, 'base64');
+  return bytes.length > FILE_BYTES ? refuse(`must be at most ${FILE_BYTES} bytes when it is decoded`) : bytes;
+});
+
+/** What `/v2/agents/extract` takes (spec 4.13). The file's name says nothing that is needed, and is kept nowhere. */
+export const ExtractionRequest = z.object({
+  fileBase64: FileBase64,
+  mimeType: MimeType,
+  provider: optional(z.enum(providers)),
+  fileName: optional(z.string().min(1).max(LONGEST_FILE_NAME)),
+});

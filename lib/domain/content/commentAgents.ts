@@ -1,0 +1,29 @@
+import { distinctBy } from '../../dict.ts';
+import type { AgentRun } from '../agents/runs.ts';
+import { knownAgent, type NewComment } from './comments.ts';
+
+/** An agent of the service's own that a comment is of. */
+export interface CommentAgent {
+  readonly agentId: string;
+  /** Absent where the comment does not say which execution it came from. */
+  readonly run: AgentRun | undefined;
+}
+
+/** The same text for the same execution of the same agent. */
+export function runKey({ agentId, run }: CommentAgent): string {
+  return JSON.stringify([agentId, run?.executionId]);
+}
+
+/**
+ * The service's own agents that comments are of, each once with each of its executions. Comments that do not say when they were made are of
+ * `createdAt`; nothing was executed later than `now`, whatever they say.
+ */
+export function agentsOf(comments: readonly Pick<NewComment, 'agent' | 'createdAt'>[], { createdAt, now }: { createdAt: number; now: number }): CommentAgent[] {
+  const agents = comments.flatMap((comment): CommentAgent[] => {
+    const agent = comment.agent && knownAgent(comment.agent);
+    if (agent?.agentSource !== 'svc') return [];
+    const { agentId, executionId } = agent;
+    return [{ agentId, run: executionId === undefined ? undefined : { executionId, at: Math.min(comment.createdAt ?? createdAt, now) } }];
+  });
+  return distinctBy(agents, runKey);
+}

@@ -1,0 +1,149 @@
+/**
+ * What webhooks say, as schemas: for the OpenAPI document, which customers read and generate types from. Nothing is checked with them when a
+ * webhook is sent; the tests check what is sent.
+ */
+import * as z from 'zod';
+import { ShownComment } from '../content/comments.ts';
+import { ShownReaction } from '../content/reactions.ts';
+import { ShownThread } from '../content/threads.ts';
+import { StoredUser } from '../content/user.ts';
+import { Visibility } from '../content/visibility.ts';
+import { attemptOutcomes } from '../deliveries/outcome.ts';
+import { type EventType, eventTypes, isOperational } from './catalogue.ts';
+import { advancedActionType, basicActionType } from './names.ts';
+import { type EventSource, sourceOf } from './payload.ts';
+import { notificationLevels } from './recipients.ts';
+
+const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description }) as S;
+const Open = z.record(z.string(), z.unknown());
+const Id = z.string();
+
+const User = described(StoredUser.partial().required({ userId: true }), 'A user: by the id alone where the rest is not known, or may not be told.');
+
+/** What is left of everything when it is reduced to ids. */
+const kept: ReadonlySet<string> = new Set(['annotationId', 'commentId', 'userId']);
+
+/** The same with everything optional but ids, at every depth: payloads that are too large or protected have no more. */
+function sparse(schema: z.ZodType): z.ZodType {
+  if (schema === StoredUser) return User;
+  if (schema instanceof z.ZodOptional) return sparse(schema.unwrap() as z.ZodType).optional();
+  if (schema instanceof z.ZodArray) return z.array(sparse(schema.element as z.ZodType));
+  return schema instanceof z.ZodObject ? sparseObject(schema) : schema;
+}
+
+function sparseObject(schema: z.ZodObject): z.ZodObject {
+  const fields = Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, field]) => [name, kept.has(name) ? field : sparse(field).optional()] as const);
+  return z.object(Object.fromEntries(fields));
+}
+
+const Comment = described(sparseObject(ShownComment.extend({ reactionAnnotations: z.array(ShownReaction).optional() })), 'A comment as /v2/commentannotations/comments/get shows it.');
+const Annotation = described(sparseObject(ShownThread).extend({ comments: z.array(Comment).optional() }), 'A thread as /v2/commentannotations/get shows it, with those of its comments that the event is about.');
+const Asset = described(z.object({
+  version: z.number().optional(), url: z.string().optional(), mimeType: z.string().optional(), fileName: z.string().optional(), fileSizeInBytes: z.number().optional(),
+  fileFormat: z.string().optional(), thumbnailUrl: z.string().optional(), transcription: z.union([z.string(), Open]).optional(),
+}), 'A file of a recording.');
+
+const Metadata = described(z.looseObject({
+  apiKey: Id,
+  organization: z.looseObject({ organizationId: Id, organizationName: z.string().optional() }).optional(),
+  document: z.looseObject({ documentId: Id, documentName: z.string().optional() }).optional(),
+  folderId: Id.optional(),
+  locations: z.array(Open).optional(),
+}), 'Where it happened, with the customer\'s own fields of organization and document; `apiKey` alone where an event tells of deliveries.');
+
+const BasicMetadata = described(z.looseObject({
+  apiKey: Id,
+  clientOrganizationId: Id.optional(), organizationId: Id.optional(), organizationName: z.string().optional(),
+  clientDocumentId: Id.optional(), documentId: Id.optional(), documentName: z.string().optional(),
+  organizationMetadata: Open.optional(), documentMetadata: Open.optional(),
+  folderId: Id.optional(), locations: z.array(Open).optional(),
+}), 'Where it happened. The ids are the customer\'s in both places, with and without `client`.');
+
+const truncated = described(z.literal(true).optional(), 'There when the payload would have been larger than 256 KB, and was reduced to ids.');
+
+/** What the data of each source has besides who did it and where. */
+const said = {
+  comment: {
+    commentAnnotation: Annotation.optional(),
+    targetComment: described(Comment.optional(), 'The comment that it happened to; none when it is about the thread.'),
+    oldStatus: Open.optional(),
+    newStatus: Open.optional(),
+    newPriority: z.union([z.string(), Open]).optional(),
+    visibility: described(Visibility.optional(), 'Who may see the thread, when that is not everybody.'),
+    truncated,
+  },
+  huddle: {},
+  crdt: {
+    crdtData: z.object({ id: Id.optional(), data: described(z.unknown().optional(), 'The value as JSON; not there when it is larger than 128 KB.'), lastUpdatedBy: Id.optional(), sessionId: Id.nullable().optional(), lastUpdate: z.string().optional() }),
+    truncated,
+  },
+  recorder: {
+    recorderId: Id, from: User.optional(), assets: z.array(Asset), assetsAllVersions: z.array(Asset), transcription: z.union([z.string(), Open]).optional(), truncated,
+  },
+  workflow: {
+    executionId: Id.optional(), definitionId: Id.optional(), stepId: Id.optional(), groupId: Id.optional(), loopId: Id.optional(),
+    type: z.string().optional(), status: z.string().optional(), iteration: z.number().optional(), seq: z.number().optional(),
+  },
+} satisfies Partial<Record<EventSource, z.ZodRawShape>>;
+
+const operational: Readonly<Record<string, z.ZodRawShape>> = {
+  'message.attempt.exhausted': {
+    messageId: Id, event: z.enum(eventTypes), endpointId: Id, attempts: z.number(),
+    lastAttempt: z.object({ at: z.string(), outcome: z.enum(attemptOutcomes), responseStatus: z.number().optional() }).optional(),
+  },
+  'endpoint.disabled': { endpointId: Id, firstFailureAt: z.string(), disabledAt: z.string() },
+};
+
+function saidBy(event: EventType): z.ZodRawShape {
+  const source = sourceOf(event);
+  return operational[event] ?? (source in said ? said[source as keyof typeof said] : {});
+}
+
+/** Events of these sources come from callers of `/v2/events/publish` alone: their data has whatever fields they send. */
+const isPublished = (source: EventSource) => source === 'huddle' || source === 'workflow';
+
+function objectOf(source: EventSource, shape: z.ZodRawShape): z.ZodObject {
+  return isPublished(source) ? z.looseObject(shape) : z.object(shape);
+}
+
+const Timestamp = z.string().meta({ format: 'date-time', description: 'When it happened: deliveries come in any order.' });
+const MessageId = described(Id, 'The message id, as in the header `webhook-id`: the same for every attempt and repetition.');
+const Levels = z.record(Id, z.object({ inbox: z.enum(notificationLevels), email: z.enum(notificationLevels) }));
+
+/** The body of an advanced webhook (facts B7) as it is without encoding and encryption. */
+export function advancedSchema(event: EventType): z.ZodObject {
+  const source = sourceOf(event);
+  return z.object({
+    event: z.literal(event),
+    actionType: z.literal(advancedActionType(event)),
+    source: z.literal(source),
+    webhookId: MessageId,
+    timestamp: Timestamp,
+    data: objectOf(source, { ...(!isOperational(event) && { actionUser: User.optional() }), metadata: Metadata, ...saidBy(event) }),
+    ...(source === 'comment' && { usersDocumentNotificationsConfig: described(Levels.optional(), 'How those are notified whom it concerns, by user id.') }),
+  });
+}
+
+const Recipient = z.object({ userId: Id, name: z.string().optional(), email: z.string().optional() });
+
+/** The body of a basic webhook (facts B7), raw or processed, as it is without encoding and encryption. */
+export function basicSchema(event: EventType): z.ZodObject {
+  const source = sourceOf(event);
+  return objectOf(source, {
+    webhookId: MessageId,
+    actionType: z.literal(basicActionType(event)),
+    notificationSource: z.literal(source),
+    timestamp: Timestamp,
+    actionUser: User.optional(),
+    metadata: BasicMetadata,
+    ...saidBy(event),
+    ...(source === 'comment' && { assigned: described(z.boolean(), 'Whether the thread is assigned to somebody.') }),
+    ...((source === 'comment' || source === 'crdt') && { accessDeniedUsers: described(z.array(Id), 'Whom it concerns and who may not see it.') }),
+    recipients: described(z.array(Recipient).optional(), 'Whom the notification settings leave; at `processedNotificationUrl` only.'),
+  });
+}
+
+/** The parts that several payloads have, by the names that the document gives them. */
+export const sharedSchemas: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>([
+  [User, 'EventUser'], [Comment, 'EventComment'], [Annotation, 'EventCommentAnnotation'], [Asset, 'EventAsset'], [Metadata, 'EventMetadata'], [BasicMetadata, 'BasicEventMetadata'],
+]);

@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { AssetOf } from '../asset.ts';
+import { environment, openAll, type Uses } from '../capability.ts';
+import { endpointId } from '../endpoint.ts';
+import { lazy } from '../lazy.ts';
+import { type Handler, stack } from './stack.ts';
+
+/** A deployment is seen after so long at the latest. */
+const FRESH_SECONDS = 300;
+
+/**
+ * The Lambda handler of an asset. The content is made at the first request and kept, compressed and not. `folder` is where its files lie: that of
+ * the bundle.
+ */
+export function toAsset<U extends Uses, F extends string>(asset: AssetOf<U, F>, folder: string, source: Record<string, string | undefined> = process.env): Handler {
+  const env = lazy(() => environment(source));
+  const content = lazy(() => {
+    const files = Object.fromEntries(asset.files.map((file) => [file, readFileSync(join(folder, file), 'utf8')])) as Record<F, string>;
+    const { type, text, contentSecurityPolicy } = asset.make(files, openAll(asset.uses, env()));
+    const headers = {
+      // Weak, because the compressed bytes are other ones.
+      etag: `W/"${hash('sha256', text, 'base64url')}"`,
+      'cache-control': `public, max-age=${FRESH_SECONDS}`,
+      vary: 'accept-encoding',
+    };
+    return { text, headers, own: { 'content-type': type, ...(contentSecurityPolicy !== undefined && { 'content-security-policy': contentSecurityPolicy }) } };
+  });
+  const compressed = lazy(() => gzipSync(content().text).toString('base64'));
+
+  return stack(
+    { endpoint: endpointId(asset.path), path: asset.path, serviceName: () => env().SERVICE_NAME },
+    [],
+    async ({ headers: asked }): Promise<APIGatewayProxyStructuredResultV2> => {
+      const { text, headers, own } = content();
+      if (names(asked['if-none-match'], headers.etag)) return { statusCode: 304, headers, body: '' };
+      if (!takesGzip(asked['accept-encoding'])) return { statusCode: 200, headers: { ...headers, ...own }, body: text };
+      return { statusCode: 200, headers: { ...headers, ...own, 'content-encoding': 'gzip' }, body: compressed(), isBase64Encoded: true };
+    },
+  );
+}
+
+/** Whether an `If-None-Match` names an entity tag; tags are compared weakly (RFC 9110, 13.1.2). */
+function names(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
+  return header.trim() === '*' || header.split(',').some((tag) => opaque(tag) === opaque(etag));
+}
+
+/** Whether an `Accept-Encoding` names gzip, and not with the weight 0, which refuses it. */
+function takesGzip(header = ''): boolean {
+  return header.split(',').some((coding) => {
+    const [name = '', ...parameters] = coding.split(';').map((part) => part.trim().toLowerCase());
+    return name === 'gzip' && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+}

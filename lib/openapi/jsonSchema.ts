@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import { knownKeysOf } from '../schema.ts';
+
+/** A schema as the document writes it: JSON Schema 2020-12. */
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** Schemas that the document has among its components, by their names there. */
+export type Shared = ReadonlyMap<z.core.$ZodType, string>;
+
+const none: Shared = new Map();
+
+/** The JSON Schema (2020-12) of what a schema takes; what is shared is referred to. */
+export function jsonSchemaOf(schema: z.core.$ZodType, shared: Shared = none): JsonSchema {
+  const made: JsonSchema = z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io: 'input',
+    // What is left out of the document by this is an empty schema, which no operation may have.
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      const name = zodSchema === schema ? undefined : shared.get(zodSchema);
+      const better = name === undefined ? (beyondZod(zodSchema) ?? (takesAnything(jsonSchema) ? anything : undefined)) : { $ref: `#/components/schemas/${name}` };
+      if (!better) return;
+      for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword];
+      Object.assign(jsonSchema, better);
+    },
+  });
+  delete made.$schema;
+  return made;
+}
+
+const anything: JsonSchema = { description: 'Any JSON value' };
+
+/** Whether it is a choice of which one takes everything. */
+function takesAnything({ anyOf }: JsonSchema): boolean {
+  return anyOf?.some((one) => typeof one === 'object' && Object.keys(one).length === 0) ?? false;
+}
+
+/** What zod's own JSON Schema of a schema does not say; undefined where it says everything. */
+function beyondZod(schema: z.core.$ZodType): JsonSchema | undefined {
+  if (schema instanceof z.ZodUnknown) return anything;
+  const known = knownKeysOf(schema as z.ZodType);
+  if (known) return { ...jsonSchemaOf(known), additionalProperties: true };
+  // `list` checks the length before the items, which are unknown until then.
+  const isList = schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
+  return isList ? jsonSchemaOf(schema.out) : undefined;
+}

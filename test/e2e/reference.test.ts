@@ -1,0 +1,289 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { referenceDocument } from '../../infra/reference.ts';
+import { eventTypes, triggerTypes } from '../../lib/domain/events/catalogue.ts';
+import type { DocumentedResponse, JsonSchema, OpenApiDocument } from '../../lib/openapi.ts';
+import { errorExamples } from '../../lib/openapi/errors.ts';
+import { endpoints, expectDocumented, problems, referred } from '../contract/contract.ts';
+import { type RemoteHook, RemoteReceiver } from '../support/remoteReceiver.ts';
+import { type Answer, startSystem, type System } from './system.ts';
+
+const WORKSPACE = '/v2/workspace';
+const ADVANCED = `${WORKSPACE}/advancedwebhook`;
+const ORGANIZATIONS = '/v2/organizations';
+/** When it is said what has not come. */
+const PATIENCE_MILLISECONDS = 20_000;
+const acme = { organizationId: 'acme' };
+
+/** Every operation, in an order in which each finds what its example speaks of. */
+const order: readonly string[] = [
+  ...['create', 'get', 'authtokens/get', 'domains/add', 'domains/get', 'email/send-login-link', 'email/status', 'domains/delete', 'apikeys/get', 'apikey/create', 'apikey/update', 'authtoken/reset']
+    .map((name) => `${WORKSPACE}/${name}`),
+  ...['activityconfig', 'emailconfig', 'notificationconfig', 'permissionproviderconfig', 'webhookconfig'].flatMap((name) => [`${WORKSPACE}/${name}/get`, `${WORKSPACE}/${name}/update`]),
+  ...['advancedwebhookconfig', 'apikeyconfig'].flatMap((name) => [`${WORKSPACE}/${name}/update`, `${WORKSPACE}/${name}/get`]),
+
+  ...['create', 'get', 'secret/get', 'secret/rotate', 'test'].map((name) => `${ADVANCED}/endpoints/${name}`),
+  ...['messages/get', 'attempts/get', 'messages/resend', 'endpoints/recover', 'endpoints/update', 'endpoints/delete'].map((name) => `${ADVANCED}/${name}`),
+
+  ...['add', 'get', 'update', 'folders/add', 'folders/get', 'documents/add', 'documents/access/update', 'documents/get', 'documents/update', 'documents/move', 'documents/count/get', 'folders/access/update']
+    .map((name) => `${ORGANIZATIONS}/${name}`),
+  '/v2/users/add', '/v2/users/get', '/v2/users/count/get',
+  ...['add', 'users/add', 'get'].map((name) => `${ORGANIZATIONS}/usergroups/${name}`),
+  '/v2/users/update',
+  ...['add', 'get', 'remove'].map((name) => `/v2/auth/permissions/${name}`),
+
+  '/v2/commentannotations/add', '/v2/commentannotations/get', '/v2/commentannotations/comments/add', '/v2/reactions/add',
+  ...['comments/get', 'comments/update', 'count/get', 'comments/delete', 'update'].map((name) => `/v2/commentannotations/${name}`),
+  '/v2/reactions/delete', '/v2/recordings/add', '/v2/recordings/get',
+  '/v2/notifications/add', '/v1/notifications/get', ...['get', 'config/set', 'config/get', 'update', 'delete'].map((name) => `/v2/notifications/${name}`),
+  ...['add', 'get', 'updates/push', 'updates/get', 'update'].map((name) => `/v2/crdt/${name}`),
+  '/v2/events/publish', '/v2/users/data/get',
+  ...['add', 'get', 'update', 'delete'].map((name) => `/v2/activities/${name}`),
+  '/v2/memory/judgments/add', '/v2/memory/judgments/query', '/v2/memory/search',
+  ...['extract', 'create', 'versions/list', 'version/update', 'get', 'update', 'versions/restore', 'delete'].map((name) => `/v2/agents/${name}`),
+  ...['create', 'get', 'add-agents', 'list', 'remove-agents', 'update', 'delete'].map((name) => `/v2/agents/groups/${name}`),
+
+  '/v2/crdt/delete', '/v1/organizations/documents/locations/data/delete', '/v2/commentannotations/delete', '/v1/organizations/usergroups/users/delete', '/v2/users/delete', '/v2/users/data/delete', '/v2/users/data/delete/status',
+  ...['folders/update', 'folders/delete', 'documents/access/disablestate/update', 'documents/delete', 'access/disablestate/update', 'delete'].map((name) => `${ORGANIZATIONS}/${name}`),
+];
+
+/** What has to be there before some of them, and no other brings about. */
+const before: Readonly<Record<string, () => Promise<unknown>>> = {
+  [`${WORKSPACE}/domains/add`]: () => done(`${WORKSPACE}/domains/add`, { domains: ['localhost'] }),
+  [`${WORKSPACE}/email/status`]: pressLoginLink,
+  [`${ADVANCED}/messages/get`]: () => until(`${ADVANCED}/messages/get`, ({ messages }) => messages[0]?.deliveries[0].attempts > 0),
+  [`${ORGANIZATIONS}/add`]: listen,
+  '/v2/notifications/add': () => done(`${WORKSPACE}/notificationconfig/update`, { useNotificationService: true }),
+  // Before the editor is gone, about which it tells some seconds later.
+  '/v2/crdt/delete': () => came('/advanced', ({ event }) => event === 'crdt.update_data'),
+  '/v2/activities/add': () => done(`${WORKSPACE}/activityconfig/update`, { activityServiceConfig: { isEnabled: true, immutable: false } }),
+  '/v2/memory/judgments/add': () => done(`${ORGANIZATIONS}/documents/add`, { ...acme, documents: [{ documentId: 'pricing' }] }),
+  '/v2/memory/search': async () => {
+    const [{ agent: _, annotationId: __, ...judgment }] = (exampleOf('/v2/memory/judgments/add').data as { judgments: [Record<string, unknown>] }).judgments;
+    await done('/v2/memory/judgments/add', { ...acme, documentId: 'pricing', judgments: [{ ...judgment, recordId: 'review-18' }] });
+    await until('/v2/memory/search', ({ results }) => results.length > 0);
+  },
+};
+
+/** What an example says otherwise than the answer here, because it tells of a larger or another workspace. */
+const elsewhere: Readonly<Record<string, readonly string[]>> = {
+  // Their order.
+  [`${WORKSPACE}/domains/get`]: ['result.data.allowedDomains.0', 'result.data.allowedDomains.1', 'result.data.allowedDomains.2'],
+  [`${WORKSPACE}/apikeyconfig/get`]: ['result.data.defaultDocumentAccessType'],
+  [`${ADVANCED}/endpoints/get`]: ['description', 'filterTypes', 'rateLimit', 'uid'].map((field) => `result.data.endpoints.0.${field}`),
+  [`${ADVANCED}/messages/get`]: ['result.data.messages.0.deliveries.0.attempts'],
+  [`${ADVANCED}/attempts/get`]: ['responseStatus', 'responseBody', 'durationMs'].map((field) => `result.data.attempts.0.${field}`),
+  [`${ADVANCED}/endpoints/recover`]: ['result.data.messages'],
+  [`${ORGANIZATIONS}/documents/count/get`]: ['result.data.count'],
+  '/v2/users/count/get': ['result.data.count'],
+  '/v2/commentannotations/comments/get': ['result.data.0.reactionAnnotations.0.fromUsers.0.from.userId'],
+  '/v2/commentannotations/count/get': ['result.data.nda.total', 'result.data.nda.unread'],
+  '/v2/crdt/updates/get': ['result.data.update'],
+  '/v2/users/data/get': ['annotationId', 'commentId', 'status', 'commentText', 'isEdited'].map((field) => `result.data.comments.0.${field}`),
+  '/v2/memory/judgments/query': ['result.results.0.agent', 'result.total'],
+  '/v2/memory/search': ['result.results.0.recordId', 'result.results.0.similarity', 'result.totalInScope', 'result.searchLatencyMs'],
+  '/v2/agents/groups/get': ['result.data.group.agentIds.1'],
+  '/v2/users/data/delete/status': ['isDeleteCompleted', 'tasksLeft', 'lastTaskCompletedTime'].map((field) => `result.data.${field}`),
+};
+
+let system: System;
+let receiver: RemoteReceiver;
+let served: OpenApiDocument;
+/** The id of the endpoint that leads to the receiver. */
+let listening: string;
+beforeAll(async () => {
+  [system, receiver] = await Promise.all([startSystem(), RemoteReceiver.start()]);
+  served = JSON.parse((await read('/openapi.json')).text) as OpenApiDocument;
+});
+afterAll(() => Promise.all([system.stop(), receiver.stop()]));
+
+async function read(path: string, headers: Record<string, string> = {}) {
+  const response = await fetch(system.baseUrl + path, { headers });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** What the examples say where the running system has values of its own, with those values. */
+const actual = new Map<unknown, unknown>();
+/** Identifiers and secrets that the service makes. */
+const MADE = /^([a-z]+_[0-9A-Za-z]{20,}|[0-9a-f]{32}|<signed token>)$/;
+
+/** An example with what the running system has instead; keys of objects, too. */
+function filledIn(example: unknown): unknown {
+  if (Array.isArray(example)) return example.map(filledIn);
+  if (typeof example !== 'object' || example === null) return actual.get(example) ?? example;
+  return Object.fromEntries(Object.entries(example).map(([key, value]) => [actual.get(key) ?? key, filledIn(value)]));
+}
+
+/** Learns from an answer what the service made where its example has something made, too. */
+function learn(example: unknown, answer: unknown): void {
+  if (typeof example === 'string' && MADE.test(example) && typeof answer === 'string') actual.set(example, answer);
+  if (typeof example !== 'object' || example === null || typeof answer !== 'object' || answer === null) return;
+  const found = Object.entries(answer);
+  for (const [index, [key, value]] of Object.entries(example).entries()) {
+    if (MADE.test(key) && found[index]) actual.set(key, found[index][0]);
+    learn(value, MADE.test(key) ? found[index]?.[1] : (answer as Record<string, unknown>)[key]);
+  }
+}
+
+const KEY = 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ';
+const TOKEN = 'the token of the headers';
+const credentials: Record<string, string> = {};
+
+/** The headers that the document says an operation needs. */
+function headersOf(path: string): Record<string, string> {
+  const { security } = served.paths[path]!.post;
+  const names = security.flatMap(Object.keys).map((scheme) => (served.components.securitySchemes[scheme] as { name: string }).name);
+  return Object.fromEntries(names.map((name) => [name, credentials[name]!]));
+}
+
+async function done(path: string, data: object): Promise<any> {
+  const { body } = await system.post(path, data, headersOf(path));
+  expect([path, body.error]).toEqual([path, undefined]);
+  return body.result.data;
+}
+
+/** The example of an operation as it is sent, and its documented answer. */
+function exampleOf(path: string): { data: unknown; answer: { result: Record<string, unknown> } } {
+  const { requestBody, responses } = served.paths[path]!.post;
+  const { content } = responses[200] as DocumentedResponse;
+  return { ...(requestBody.content['application/json'].example as { data: unknown }), answer: content['application/json'].example as { result: Record<string, unknown> } };
+}
+
+/** Sends an example until what it is answered is enough: workers have to get round to it. */
+async function until(path: string, enough: (data: any) => boolean): Promise<void> {
+  const end = Date.now() + PATIENCE_MILLISECONDS;
+  for (;;) {
+    const { body } = await system.post(path, filledIn(exampleOf(path).data), headersOf(path));
+    if (body.result && enough(body.result.data ?? body.result)) return;
+    if (Date.now() > end) throw new Error(`${path} does not come to what its example says: ${JSON.stringify(body)}`);
+    await delay(50);
+  }
+}
+
+/** Where an answer is not what the example says: fields and items that it has besides are none of its business. */
+function unlike(example: unknown, answer: unknown, at = ''): string[] {
+  if (typeof example === 'object' && example !== null && typeof answer === 'object' && answer !== null) {
+    return Object.entries(example).flatMap(([key, value]) => unlike(value, (answer as Record<string, unknown>)[key], at === '' ? key : `${at}.${key}`));
+  }
+  if (example === answer) return [];
+  const kinds = [example, answer].map((value) => (typeof value === 'string' ? /^([a-z]+_|\d{4}-\d\d-\d\dT)/.exec(value)?.[0].replace(/\d{4}-.*/, 'time') : typeof value === 'number' && value > 1e11 ? 'time' : undefined));
+  return kinds[0] !== undefined && kinds[0] === kinds[1] ? [] : [at];
+}
+
+/** Opens the link of the mail and presses the button. */
+async function pressLoginLink(): Promise<void> {
+  const [file = ''] = await readdir(join(system.dataDir, 'outbox'));
+  const [link = ''] = /^http:\S+$/m.exec(await readFile(join(system.dataDir, 'outbox', file), 'utf8')) ?? [];
+  const { searchParams, origin, pathname } = new URL(link);
+  expect((await fetch(origin + pathname, { method: 'POST', body: searchParams })).status).toBe(200);
+}
+
+/** Has everything that happens from now on delivered to the receiver, by both kinds of webhooks. */
+async function listen(): Promise<void> {
+  await done(`${WORKSPACE}/webhookconfig/update`, {
+    useWebhookService: true,
+    webhookServiceConfig: { rawNotificationUrl: receiver.url('/raw'), processedNotificationUrl: receiver.url('/processed'), triggers: Object.fromEntries(triggerTypes.map((type) => [type, true])) },
+  });
+  const { id } = await done(`${ADVANCED}/endpoints/create`, { url: receiver.url('/advanced') });
+  listening = id;
+}
+
+/** The first webhook at a path that is like this; says what came instead when there is none in time. */
+async function came(path: string, like: (body: Record<string, unknown>) => boolean): Promise<RemoteHook> {
+  const found = receiver.until(path, 1, ({ body }) => like(JSON.parse(body) as Record<string, unknown>));
+  const late = delay(PATIENCE_MILLISECONDS, undefined, { ref: false }).then(() => {
+    throw new Error(`It did not come at ${path}, but ${JSON.stringify(receiver.at(path).map(({ body }) => (JSON.parse(body) as { event?: string; actionType: string }).event ?? JSON.parse(body).actionType))}`);
+  });
+  return (await Promise.race([found, late]))[0]!;
+}
+
+test('nothing that the document has is left out', () => {
+  expect(order.toSorted()).toEqual(Object.keys(served.paths).sort());
+});
+
+test('the document is that of the registry, with the names and the address of the running system', async () => {
+  const expected = await referenceDocument({ url: system.baseUrl, serviceName: 'svc' });
+  expect(served).toEqual(JSON.parse(JSON.stringify(expected)));
+});
+
+describe('the example of', () => {
+  test.each(order)('%s gets the documented answer', async (path) => {
+    await before[path]?.();
+    const example = exampleOf(path);
+    const answer = await system.post(path, filledIn(example.data), headersOf(path));
+    expect([answer.status, answer.body.error]).toEqual([200, undefined]);
+    expectDocumented(endpoints.find((endpoint) => endpoint.path === path)!, { ...answer, headers: Object.fromEntries(answer.headers) });
+    learn(example.answer, answer.body);
+    expect(unlike(filledIn(example.answer), answer.body)).toEqual(elsewhere[path] ?? []);
+    remember(path, answer);
+  });
+});
+
+/** Keeps the credentials that the examples create. */
+function remember(path: string, { body }: Answer): void {
+  if (path === `${WORKSPACE}/create`) {
+    const { id, authToken, apiKeyList } = body.result.data;
+    Object.assign(credentials, { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': authToken, 'x-svc-api-key': Object.keys(apiKeyList)[0] });
+    actual.set(KEY, credentials['x-svc-api-key']);
+  }
+  if (path === `${WORKSPACE}/authtokens/get`) {
+    credentials['x-svc-auth-token'] = body.result.data.authTokens[0].token;
+    actual.set(TOKEN, credentials['x-svc-auth-token']);
+  }
+}
+
+describe('webhooks', () => {
+  /** What has come is not as the document says of the webhook of that name, headers included. */
+  function problemsOf(name: string, { headers, body }: RemoteHook): string[] {
+    const { parameters, requestBody } = served.webhooks[name]!.post;
+    const required = parameters.map(({ $ref }) => referred<{ name: string; required: boolean }>($ref)).filter((parameter) => parameter.required);
+    const [plain] = requestBody.content['application/json'].schema.anyOf as [JsonSchema];
+    return [...required.filter((parameter) => headers[parameter.name] === undefined).map((parameter) => `${parameter.name} is missing`), ...problems(plain, JSON.parse(body), 'closed')];
+  }
+
+  test('that the examples brought about are as documented, advanced, raw and processed', async () => {
+    const brought: [event: string, actionType: string][] = [
+      ['comment_annotation.add', 'newlyAdded'], ['comment_annotation.status_change', 'statusChanged'], ['comment.add', 'added'], ['comment.reaction_add', 'reactionAdded'], ['huddle.create', 'created'],
+      ['crdt.update_data', 'updateData'], ['recorder.done', 'done'],
+    ];
+    for (const [event, actionType] of brought) {
+      expect([event, problemsOf(event, await came('/advanced', (body) => body.event === event))]).toEqual([event, []]);
+      // What is published has fields of the caller's own.
+      if (event === 'huddle.create') continue;
+      for (const path of ['/raw', '/processed']) {
+        const basic = await came(path, (body) => body.actionType === actionType);
+        expect([event, path, problemsOf(`basic.${event}`, basic)]).toEqual([event, path, []]);
+      }
+    }
+  });
+
+  test('of every event type are what an endpoint gets to try', async () => {
+    await Promise.all(eventTypes.map(async (event) => {
+      const messageId = (await done(`${ADVANCED}/endpoints/test`, { endpointId: listening, event })).messageId as string;
+      expect([event, problemsOf(event, await came('/advanced', ({ webhookId }) => webhookId === messageId))]).toEqual([event, []]);
+    }));
+  });
+});
+
+describe('the example of an error', () => {
+  test('is what the system answers, where it can be had', async () => {
+    const path = `${ORGANIZATIONS}/folders/get`;
+    const malformed = await system.post(path, {}, headersOf(path));
+    expect(malformed).toMatchObject({ status: 400, body: { error: { status: 'INVALID_ARGUMENT', ...errorExamples.INVALID_ARGUMENT } } });
+    const denied = await system.post(path, acme, {});
+    expect(denied).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED', ...errorExamples.PERMISSION_DENIED } } });
+  });
+});
+
+describe('what is read in a browser', () => {
+  test.each([['/openapi.json', 'application/json; charset=utf-8'], ['/docs', 'text/html; charset=utf-8']])('%s comes compressed, and is not sent again while it is the same', async (path, type) => {
+    const { status, headers, text } = await read(path);
+    expect([status, headers.get('content-type'), headers.get('content-encoding'), headers.get('cache-control')]).toEqual([200, type, 'gzip', 'public, max-age=300']);
+    const plain = await read(path, { 'accept-encoding': 'identity' });
+    expect([plain.headers.get('content-encoding'), plain.text === text]).toEqual([null, true]);
+    const again = await read(path, { 'if-none-match': headers.get('etag')! });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+});

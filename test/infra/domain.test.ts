@@ -1,0 +1,45 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { appOf, type Assembly, assemblyOf, functionBehind } from './assembly.ts';
+import { greedy } from './endpoints.ts';
+
+const domainName = 'api.example.com';
+const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000000';
+
+let assembly: Assembly;
+beforeAll(() => {
+  assembly = assemblyOf([greedy], { domainName, certificateArn }, { validate: true });
+});
+
+const publicUrl = ({ families }: Assembly) => functionBehind(families.get('v2/everything')!, `POST ${greedy.path}`)[1].Properties.Environment.Variables.PUBLIC_URL;
+
+test('design 11: a domain of one\'s own leads to the API\'s one stage, under TLS 1.2', () => {
+  expect(assembly.root.Resources.Domain).toMatchObject({
+    Type: 'AWS::ApiGatewayV2::DomainName',
+    Properties: { DomainName: domainName, DomainNameConfigurations: [{ CertificateArn: certificateArn, EndpointType: 'REGIONAL', SecurityPolicy: 'TLS_1_2' }] },
+  });
+  expect(assembly.root.Resources.DomainMapping).toMatchObject({
+    Type: 'AWS::ApiGatewayV2::ApiMapping', Properties: { ApiId: { Ref: 'Api' }, DomainName: { Ref: 'Domain' }, Stage: { Ref: 'Stage' } },
+  });
+});
+
+test('what functions tell people, and the operator is told, is that domain, and where its record has to lead', () => {
+  expect(publicUrl(assembly)).toBe('https://api.example.com');
+  expect(assembly.root.Outputs).toMatchObject({
+    ApiUrl: { Value: 'https://api.example.com' },
+    DomainTarget: { Value: { 'Fn::GetAtt': ['Domain', 'RegionalDomainName'] } },
+    DomainTargetZone: { Value: { 'Fn::GetAtt': ['Domain', 'RegionalHostedZoneId'] } },
+  });
+});
+
+test('without one there is none, and the address is the one that AWS gives', () => {
+  const without = assemblyOf([greedy]);
+  expect(Object.values(without.root.Resources).map(({ Type }) => Type).filter((type) => /DomainName|ApiMapping/.test(type))).toEqual([]);
+  expect(Object.keys(without.root.Outputs ?? {})).not.toContain('DomainTarget');
+  expect(publicUrl(without)).toEqual({ 'Fn::GetAtt': ['Api', 'ApiEndpoint'] });
+});
+
+test('cdk-nag has nothing to say about it', () => {
+  const { app } = appOf([greedy], { domainName, certificateArn });
+  expect(new AwsSolutionsChecks(app).validateScope(app).violations).toEqual([]);
+});

@@ -1,0 +1,68 @@
+import type { ServerHttp2Stream } from 'node:http2';
+import { startBedrock } from './bedrock.ts';
+
+/** What the stand-in answers. */
+export type ConverseReply =
+  /** The tool is used with this input; for the reason `tool_use` unless another is given. */
+  | { readonly input: unknown; readonly stopReason?: string }
+  /** Words, where the tool was asked for. */
+  | { readonly text: string; readonly stopReason: string }
+  | { readonly status: number; readonly error: string }
+  /** Bytes that are no answer. */
+  | { readonly body: string }
+  /** No answer, ever. */
+  | 'hang';
+
+export interface ConverseCall {
+  readonly modelId: string;
+  /** The text of the file, or the PDF in base64. */
+  readonly file: string;
+  readonly task: string;
+  /** As it came. */
+  readonly request: any;
+}
+
+export interface Converse {
+  /** What it was asked, in order. */
+  readonly calls: ConverseCall[];
+  /** What to answer to a call, counted from 0. */
+  script: (call: ConverseCall, number: number) => ConverseReply;
+  stop(): Promise<void>;
+}
+
+/** Starts a stand-in for the models behind Converse, as `startBedrock` says. */
+export async function startConverse(): Promise<Converse> {
+  const converse: Converse = {
+    calls: [],
+    script: () => ({ input: { agents: [], skipped: [] } }),
+    stop: await startBedrock((stream, headers, request) => {
+      const [, modelId = ''] = /^\/model\/([^/]+)\/converse$/.exec(String(headers[':path'])) ?? [];
+      const [about, { text: task }] = request.messages[0].content;
+      const call = { modelId: decodeURIComponent(modelId), file: about.text ?? about.document.source.bytes, task, request };
+      answer(stream, call, converse.script(call, converse.calls.push(call) - 1));
+    }),
+  };
+  return converse;
+}
+
+function answer(stream: ServerHttp2Stream, { request }: ConverseCall, reply: ConverseReply): void {
+  if (reply === 'hang') return;
+  if ('status' in reply) {
+    stream.respond({ ':status': reply.status, 'content-type': 'application/json', 'x-amzn-errortype': reply.error });
+    // As the service may: the error repeats what it was sent.
+    stream.end(JSON.stringify({ message: JSON.stringify(request.messages) }));
+    return;
+  }
+  stream.respond({ ':status': 200, 'content-type': 'application/json' });
+  stream.end('body' in reply ? reply.body : JSON.stringify(converseOutput(reply)));
+}
+
+function converseOutput(reply: Extract<ConverseReply, { input: unknown } | { text: string }>): object {
+  const content = 'text' in reply ? { text: reply.text } : { toolUse: { toolUseId: 'tooluse_1', name: 'record_agents', input: reply.input } };
+  return {
+    output: { message: { role: 'assistant', content: [content] } },
+    stopReason: reply.stopReason ?? 'tool_use',
+    usage: { inputTokens: 100, outputTokens: 10, totalTokens: 110 },
+    metrics: { latencyMs: 5 },
+  };
+}

@@ -1,0 +1,43 @@
+import { environment } from '../../lib/capability.ts';
+import { type JobMessage, JobStore, type StoredJob } from '../../lib/data/jobs.ts';
+import { openTable } from '../../lib/data/table.ts';
+import { runJob, type RunJobDeps } from '../../lib/jobs/run.ts';
+import { runsEmbeddings } from '../../lib/memory/jobs/steps.ts';
+import type { QueueMessage } from '../../lib/queues.ts';
+
+type Deps = RunJobDeps<'embed'>;
+
+/** Runs the jobs of the embedding worker as it does, under the setting of its making, with a clock that moves on to the time of the next message. */
+export class EmbeddingWorker {
+  now: number;
+  readonly sent: QueueMessage[] = [];
+  readonly deps: Deps;
+
+  constructor(now: number, wrap: (deps: Deps) => Deps = (deps) => deps) {
+    this.now = now;
+    this.deps = wrap({ ...runsEmbeddings.open(environment(process.env)), queue: { send: async (messages) => void this.sent.push(...messages) } });
+  }
+
+  job(message: JobMessage): Promise<StoredJob | undefined> {
+    return new JobStore(openTable(environment(process.env))).get(message);
+  }
+
+  /** One run of a job, of one step when `deadline` is 0. */
+  async run(message: JobMessage, { deadline = Infinity } = {}): Promise<void> {
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    await runJob<'embed'>(this.deps, { message, clock: () => this.now, deadline, log });
+  }
+
+  /** Runs a job to its end, calling `between` after every step. */
+  async finish(message: JobMessage, between: () => Promise<void> = async () => undefined): Promise<number> {
+    let steps = 0;
+    for (; await this.job(message); steps++) {
+      if (steps === 300) throw new Error('The job does not end');
+      await this.run(message, { deadline: 0 });
+      this.now += this.sent.reduce((longest, { delaySeconds = 0 }) => Math.max(longest, delaySeconds), 0) * 1_000;
+      this.sent.length = 0;
+      await between();
+    }
+    return steps;
+  }
+}

@@ -1,0 +1,81 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { vectorsOp } from '../../lib/data/memory/embeddings.ts';
+import { JudgmentEntity } from '../../lib/data/memory/entities.ts';
+import { lexical, LEXICAL_MODEL } from '../../lib/domain/memory/lexical.ts';
+import { type Judgment, reviewText, toJudgment } from '../../lib/domain/memory/judgments.ts';
+import { distance } from '../../lib/domain/memory/vectors.ts';
+import type { Customer } from './customer.ts';
+import { TABLE_NAME } from './engine.ts';
+import type { LeanClient } from './leanClient.ts';
+
+/** A judgment as it is sent, with the document that it is sent to. */
+export interface SentJudgment {
+  readonly documentId: string | undefined;
+  readonly recordId: string;
+  readonly decision: string;
+  readonly reasoning: string;
+  readonly contentType: string;
+  readonly actionUser: { readonly userId: string };
+  readonly agent?: { readonly agentId: string };
+  readonly createdAt: number;
+}
+
+export const FIRST_DAY = Date.UTC(2025, 0, 1);
+const DAY_MS = 24 * 60 * 60_000;
+const words = 'price tax clause page link colour contrast label heading image footer date currency total shipping refund policy consent cookie form button text wording tone brand legal privacy'.split(' ');
+
+/** Numbers that are the same in every run. */
+export function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => (state = (state * 48_271) % 2_147_483_647) % below;
+}
+
+/**
+ * Judgments of an organization over two years. One in 10 has decision `tenth`, one in 100 the content type `hundredth`, one in 1,000 the reviewer `thousandth`.
+ */
+export function manyJudgments(count: number, { seed = 7, documents = 4 }: { seed?: number; documents?: number } = {}): SentJudgment[] {
+  const random = numbers(seed);
+  return Array.from({ length: count }, (_each, n) => ({
+    documentId: n % 5 === 0 ? undefined : `document-${random(documents)}`,
+    recordId: `judgment-${n}`,
+    decision: n % 10 === 3 ? 'tenth' : random(2) ? 'approved' : 'rejected',
+    reasoning: Array.from({ length: 8 + random(12) }, () => words[random(words.length)]).join(' '),
+    contentType: n % 100 === 42 ? 'hundredth' : 'text',
+    actionUser: { userId: n % 1_000 === 777 ? 'thousandth' : `reviewer-${random(5)}` },
+    ...(random(4) === 0 && { agent: { agentId: 'checker' } }),
+    createdAt: FIRST_DAY + random(730) * DAY_MS + random(DAY_MS),
+  }));
+}
+
+/** Puts judgments with their vectors into the table as `judgments/add` does, many at a time; the documents are made when they are missing. */
+export async function putMany(client: LeanClient, customer: Customer, organizationId: string, judgments: readonly SentJudgment[]): Promise<void> {
+  const documentIds = [...new Set(judgments.flatMap(({ documentId = [] }) => documentId))];
+  const { [organizationId]: organization } = await customer.ok('/v2/organizations/add', { organizations: [{ organizationId }] });
+  const documents = await customer.ok('/v2/organizations/documents/add', { organizationId, documents: documentIds.map((documentId) => ({ documentId })) });
+  const puts = judgments.flatMap(({ documentId, recordId, ...sent }) => {
+    const place = { organization: organization.id, organizationId, document: documentId && documents[documentId].id, documentId };
+    const judgment: Judgment = toJudgment(sent, recordId, place, 0);
+    const vectors = vectorsOp(customer.apiKey, LEXICAL_MODEL, { judgment: { ...judgment, _r: 1 }, review: lexical(reviewText(judgment)) });
+    return [JudgmentEntity.toItem({ tenant: customer.apiKey, ...judgment }), 'put' in vectors ? vectors.put : {}];
+  }).map((Item) => ({ PutRequest: { Item } }));
+  for (let at = 0; at < puts.length; at += 25) await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: puts.slice(at, at + 25) } }));
+}
+
+/** The ids of the judgments that are most alike to a text, by comparing it with all of them; the latest first of those that are as much so. */
+export function rankedExactly(judgments: readonly SentJudgment[], query: string, limit: number): string[] {
+  const vector = lexical(query);
+  return judgments
+    .map(({ recordId, decision, reasoning, createdAt }) => ({ recordId, createdAt, far: distance(vector, roughly(lexical(`${decision}\n${reasoning}`))) }))
+    .sort((one, other) => one.far - other.far || other.createdAt - one.createdAt)
+    .slice(0, limit).map(({ recordId }) => recordId);
+}
+
+/** A vector as it is stored, with four digits. */
+function roughly(vector: Float32Array): number[] {
+  return Array.from(vector, (value) => Number(value.toPrecision(4)));
+}
+
+/** A query in the words of the judgments. */
+export function queryOf(random: (below: number) => number): string {
+  return Array.from({ length: 3 + random(6) }, () => words[random(words.length)]).join(' ');
+}

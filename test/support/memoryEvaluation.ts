@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Judgment } from '../../lib/domain/memory/judgments.ts';
+import { embedJudgments } from '../../lib/memory/vectors.ts';
+import type { Embedder } from '../../lib/memory/embedder.ts';
+
+/** How a query stands to what it is to find: the same words, other forms of them with slips of the pen, or the same said in other words. */
+export const queryKinds = ['words', 'forms', 'paraphrase'] as const;
+export type QueryKind = (typeof queryKinds)[number];
+
+interface Query {
+  readonly kind: QueryKind;
+  readonly topic: string;
+  readonly query: string;
+}
+
+/** The set: 75 judgments, five to a topic, and three queries for each topic. It was written before any embedding was. */
+export const evaluationJudgments = read<(Pick<Judgment, 'recordId' | 'decision' | 'reasoning' | 'content'> & { readonly topic: string })[]>('judgments');
+export const evaluationQueries = read<Query[]>('queries');
+
+function read<T>(name: string): T {
+  return JSON.parse(readFileSync(join(import.meta.dirname, `../data/memory/${name}.json`), 'utf8')) as T;
+}
+
+/** Of the first hit, and of the first five, the share that is of the query's topic; 1 can be reached in both. */
+export interface Precision {
+  readonly at1: number;
+  readonly at5: number;
+}
+
+/** How precise an embedding is on the set, by the kind of queries, comparing vectors exactly. */
+export async function evaluateEmbedding(embedder: Embedder, of: 'review' | 'content' = 'review'): Promise<Record<QueryKind, Precision>> {
+  const embedded = await embedJudgments(embedder, evaluationJudgments);
+  const vectors = await embedder.embed(evaluationQueries.map(({ query }) => query));
+  const hits = evaluationQueries.map(({ kind, topic }, index) => {
+    const ranked = embedded.map((one) => ({ hit: one.judgment.topic === topic, by: dot(one[of]!, vectors[index]!) })).toSorted((a, b) => b.by - a.by);
+    return { kind, at1: Number(ranked[0]!.hit), at5: ranked.slice(0, 5).filter(({ hit }) => hit).length / 5 };
+  });
+  const mean = (kind: QueryKind): Precision => {
+    const those = hits.filter((one) => one.kind === kind);
+    return { at1: those.reduce((sum, one) => sum + one.at1, 0) / those.length, at5: those.reduce((sum, one) => sum + one.at5, 0) / those.length };
+  };
+  return { words: mean('words'), forms: mean('forms'), paraphrase: mean('paraphrase') };
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  return a.reduce((sum, value, index) => sum + value * b[index]!, 0);
+}
