@@ -2,8 +2,9 @@ import TestSequencer from '@jest/test-sequencer';
 
 /** Files that take long, the longest first: where they come late, the last of them runs alone while the other cores have nothing to do. */
 const LONG = [
-  'e2e/deliveries', 'integration/deliveryCrashes', 'e2e/crdt', 'integration/contentFixture', 'contract/properties', 'integration/threadsFaults', 'integration/capacity', 'integration/lifeModel',
-  'integration/crdtLog', 'integration/contentLists', 'integration/activitiesPaging', 'integration/largeOrganization', 'integration/organizationRemoval', 'infra/app', 'infra/rules', 'e2e/localRun',
+  'e2e/deliveries', 'e2e/reference', 'integration/deliveryCrashes', 'e2e/crdt', 'integration/memoryRecall', 'integration/contentFixture', 'infra/app', 'integration/capacity', 'contract/properties',
+  'infra/bundles', 'integration/organizationRemoval', 'integration/activitiesPaging', 'integration/threadsFaults', 'infra/rules', 'integration/contentLists', 'e2e/localWorkers', 'integration/crdtLog',
+  'e2e/localRun', 'integration/lifeModel', 'integration/crdt', 'integration/folderJobs', 'integration/largeOrganization',
 ];
 
 /** Jest's order but for these: it goes by how long files took, and on a machine that never ran them by how large they are. */
