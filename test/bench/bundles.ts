@@ -11,7 +11,7 @@ const GOAL_BYTES = 520_000;
 const LARGEST = 5;
 
 /** By the first part of what a function is granted something on. */
-const clientFor: Record<string, string> = { table: 'client-dynamodb', index: 'client-dynamodb', secret: 'client-secrets-manager', mail: 'client-sesv2' };
+const clientFor: Record<string, string> = { table: 'client-dynamodb', index: 'client-dynamodb', secret: 'client-secrets-manager', mail: 'client-sesv2', queue: 'client-sqs', model: 'client-bedrock-runtime' };
 
 const endpoints = Object.values<Endpoint>(registry);
 const { built, remove } = await buildInTemporary(endpoints);
