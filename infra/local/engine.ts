@@ -1,5 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,6 +13,9 @@ import { StartError } from './startError.ts';
 const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 10;
+/** An engine that ends more often within this time is given up. */
+const MOST_RESTARTS = 5;
+const RESTARTS_WITHIN_MILLISECONDS = 60_000;
 
 /** A running DynamoDB-compatible table engine. */
 export interface Engine {
@@ -19,56 +23,79 @@ export interface Engine {
   readonly call: EngineCall;
   /** Removes stream records of a table before this one, so that those that were read do not pile up. */
   forgetStreamRecords(table: string, sequence: string): void;
-  /** Resolves when it ends without being asked to, with what it said last. */
+  /** Resolves when it keeps ending without being asked to, with what it said last. */
   readonly crashed: Promise<string>;
   stop(): Promise<void>;
 }
 
 /**
  * Starts the engine with its data on disk in `dataDir`. It outlives a killed parent, so one that an earlier run left
- * behind is ended first: two on the same files would be two tables. The caller holds the directory's lock.
+ * behind is ended first: two on the same files would be two tables. One that ends by itself is started again, on the same port; what is asked
+ * meanwhile fails as when DynamoDB does not answer. The caller holds the directory's lock.
  */
 export async function startEngine(kind: EngineKind, dataDir: string): Promise<Engine> {
   const launch = await prepareLaunch(kind, dataDir);
   await endProcessesWith(launch.marks, STOP_MILLISECONDS);
-
   const logFile = join(dataDir, 'engine.log');
-  const log = await open(logFile, 'w');
+  await rm(logFile, { force: true });
   const port = await freePort();
-  const child = launch.spawn(port, ['ignore', log.fd, log.fd]);
+  const crashed = Promise.withResolvers<string>();
   let stopping = false;
-  // However this process ends, except by SIGKILL.
-  const kill = () => child.kill();
-  process.once('exit', kill);
-  const ended = once(child, 'exit')
-    .then(([code, signal]) => `it ended with ${code ?? signal}.`, (error: Error) => error.message)
-    .then(async (how) => `${how}\n${await readFile(logFile, 'utf8').catch(() => '')}`.trim());
-  const crashed = new Promise<string>((resolve) => void ended.then((how) => stopping || resolve(how)));
-  await log.close();
-  void ended.then(() => process.off('exit', kill));
-
-  const decided = new AbortController();
-  const failure = await Promise.race([listening(port, decided.signal), crashed]);
-  decided.abort();
-  if (failure !== undefined) {
-    stopping = true;
-    child.kill('SIGKILL');
-    throw new StartError(`The table engine (${kind}) did not start: ${failure}`);
-  }
-  launch.started();
+  let running = await start();
+  void keep();
   return {
     port,
     call: engineAt(port),
     forgetStreamRecords: launch.forgetStreamRecords,
-    crashed,
+    crashed: crashed.promise,
     async stop() {
       stopping = true;
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MILLISECONDS);
-      await ended;
+      running.child.kill('SIGTERM');
+      const timer = setTimeout(() => running.child.kill('SIGKILL'), STOP_MILLISECONDS);
+      await running.ended;
       clearTimeout(timer);
     },
   };
+
+  /** One process of it; a `StartError` when it ends, or does not answer, before it can be used. */
+  async function start(): Promise<{ readonly child: ChildProcess; readonly ended: Promise<string> }> {
+    const log = await open(logFile, 'a');
+    const child = launch.spawn(port, ['ignore', log.fd, log.fd]);
+    // However this process ends, except by SIGKILL.
+    const kill = () => child.kill();
+    process.once('exit', kill);
+    const ended = once(child, 'exit')
+      .then(([code, signal]) => `it ended with ${code ?? signal}.`, (error: Error) => error.message)
+      .then(async (how) => `${how}\n${await readFile(logFile, 'utf8').catch(() => '')}`.trim());
+    await log.close();
+    void ended.then(() => process.off('exit', kill));
+    const decided = new AbortController();
+    const failure = await Promise.race([listening(port, decided.signal), ended]);
+    decided.abort();
+    if (failure !== undefined) {
+      child.kill('SIGKILL');
+      throw new StartError(`The table engine (${kind}) did not start: ${failure}`);
+    }
+    launch.started();
+    return { child, ended };
+  }
+
+  async function keep(): Promise<void> {
+    const ends: number[] = [];
+    let how = await running.ended;
+    while (!stopping) {
+      const now = Date.now();
+      if (ends.push(now) > MOST_RESTARTS && now - (ends.shift() as number) < RESTARTS_WITHIN_MILLISECONDS) return crashed.resolve(how);
+      process.stderr.write(`The table engine ended unexpectedly and is started again: ${how}\n`);
+      try {
+        running = await start();
+        if (stopping) running.child.kill('SIGTERM');
+        how = await running.ended;
+      } catch (error) {
+        how = (error as Error).message;
+      }
+    }
+  }
 }
 
 async function freePort(): Promise<number> {

@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   const startedAt = Date.now();
   const running = await startSystem(localSettings(process.env), shutdown, (line) => console.log(line));
   console.log(introduction(running, (Date.now() - startedAt) / 1000));
-  await stop(1, `The table engine ended unexpectedly: ${await running.engineCrashed}`);
+  await stop(1, `The table engine keeps ending: ${await running.engineCrashed}`);
 }
 
 function introduction({ credentials, dataDir, functions }: Running, seconds: number): string {

@@ -31,7 +31,7 @@ export interface Running {
   readonly credentials: DemoCredentials;
   readonly dataDir: string;
   readonly functions: number;
-  /** Resolves if the table engine ends by itself, with what it said last. */
+  /** Resolves if the table engine keeps ending by itself, with what it said last. */
   readonly engineCrashed: Promise<string>;
 }
 

@@ -127,7 +127,27 @@ describe('npm start', () => {
     expect(await engines()).toEqual([]);
   });
 
-  test('refuses what the role in the template does not allow, and ends when the engine does', async () => {
+  test('starts the table engine again when that ends; what was acknowledged stays, and what is asked meanwhile succeeds or is UNAVAILABLE', async () => {
+    system = await startSystem({ dataDir });
+    const [engine] = await engines();
+    const answers: { id: string; status: number; body: any }[] = [];
+    const add = async (id: string) => answers.push({ id, ...(await system.post('/v2/organizations/add', { organizations: [{ organizationId: id }] })) });
+    await add('before');
+    const during = Array.from({ length: 20 }, (_each, n) => add(`during-${n}`));
+    process.kill(engine!.pid, 'SIGKILL');
+    await Promise.all(during);
+    await system.printed(/^The table engine ended unexpectedly and is started again/m);
+    await add('after');
+    expect((await engines()).map(({ pid }) => pid)).not.toContain(engine!.pid);
+    for (const { status, body } of answers) expect(status === 200 ? body.result.status : body.error.status).toBe(status === 200 ? 'success' : 'UNAVAILABLE');
+    const added = answers.flatMap(({ id, body }) => (body.result?.data[id].success ? [id] : []));
+    expect(added).toEqual(expect.arrayContaining(['before', 'after']));
+    const { body } = await system.post('/v2/organizations/get', {});
+    expect(body.result.data.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(added));
+    await system.stop();
+  });
+
+  test('refuses what the role in the template does not allow, and ends when the engine keeps ending', async () => {
     const assembly = await assemblyWithout('POST /v2/users/add', 'dynamodb:PutItem');
     try {
       system = await startSystem({ dataDir, env: { ASSEMBLY_DIR: assembly } });
@@ -136,10 +156,16 @@ describe('npm start', () => {
       expect(system.logs()).toMatch(/^AccessDenied: \S*V2Users-Add may not dynamodb:PutItem on arn:aws:dynamodb:\S*:table\/\S+$/m);
       expect(await readFile(join(dataDir, 'functions.log'), 'utf8')).toContain('AccessDeniedException');
 
-      const [engine] = await engines();
-      process.kill(engine!.pid, 'SIGKILL');
-      expect(await system.ended()).toBe(1);
-      expect(system.logs()).toContain('The table engine ended unexpectedly');
+      const ended = system.ended();
+      let isOver = false;
+      void ended.then(() => (isOver = true));
+      const killed = new Set<number>();
+      while (!isOver) {
+        for (const { pid } of await engines()) if (!killed.has(pid) && killed.add(pid)) process.kill(pid, 'SIGKILL');
+      }
+      expect(await ended).toBe(1);
+      expect(system.logs()).toContain('The table engine keeps ending');
+      expect(killed.size).toBe(6);
     } finally {
       await rm(assembly, { recursive: true, force: true });
     }
