@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, readFile, realpath, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { DescribeTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand, S
 import { openDatabase } from '../../infra/local/database.ts';
 import { lockDataDir } from '../../infra/local/dataLock.ts';
 import { startEngine } from '../../infra/local/engine.ts';
+import { prepareLaunch } from '../../infra/local/engineLaunch.ts';
 import { openFunctionLog } from '../../infra/local/functionLog.ts';
 import { processesWith } from '../../infra/local/processes.ts';
 import { openSecrets } from '../../infra/local/secrets.ts';
@@ -186,15 +188,19 @@ describe('the engine and its table', () => {
 
   test('an engine that an earlier run left behind is ended first, and nothing else that uses the file', async () => {
     const file = join(dataDir, 'table.db');
-    const { port } = await startEngine('dynoxide', dataDir);
-    const [orphan] = await processesWith('--db-path', file);
+    const { spawn: launch } = await prepareLaunch('dynoxide', dataDir);
+    const output = openSync(join(dataDir, 'orphan.log'), 'w');
+    const orphan = launch(0, ['ignore', output, output]);
+    closeSync(output);
+    const ended = once(orphan, 'exit');
+    expect((await processesWith('--db-path', file)).map(({ pid }) => pid)).toEqual([orphan.pid]);
     const innocent = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)', file]);
     const next = await startEngine('dynoxide', dataDir);
     try {
       const engines = await processesWith('--db-path', file);
       expect(engines).toHaveLength(1);
-      expect(engines[0]!.pid).not.toBe(orphan!.pid);
-      await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow();
+      expect(engines[0]!.pid).not.toBe(orphan.pid);
+      await ended;
       expect(await processesWith(file)).toHaveLength(2);
     } finally {
       await next.stop();
