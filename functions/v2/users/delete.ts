@@ -5,6 +5,7 @@ import { findOrganization } from '../../../lib/data/organizations.ts';
 import { removeUsers } from '../../../lib/data/userDepartures.ts';
 import { documentResource, folderResource, type Resource } from '../../../lib/data/users.ts';
 import { distinct } from '../../../lib/dict.ts';
+import { sendHints } from '../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { sendTo } from '../../../lib/queues.ts';
@@ -37,7 +38,7 @@ export const endpoint = defineEndpoint({
   const userIds = distinct(input.userIds);
   const { results, jobs } = await deps.users.remove(caller.tenant, organization, await left(), userIds, now);
   // What is removed is out of reach already; without the message the sweeper finds the rest.
-  await deps.jobs.send(jobs.map((body) => ({ body }))).catch((error: unknown) => log.warn('the removal of users waits for the sweeper', { error }));
+  await sendHints(deps.jobs, jobs.map((body) => ({ body })), log);
   return { data: byId(userIds, results) };
 
   async function left(): Promise<Resource> {

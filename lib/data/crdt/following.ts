@@ -1,4 +1,5 @@
 import { building, type Capability } from '../../capability.ts';
+import { sendHints } from '../../deliveries/hints.ts';
 import type { Log } from '../../endpoint.ts';
 import { sendTo } from '../../queues.ts';
 import type { DocumentPlace } from '../content/places.ts';
@@ -20,7 +21,7 @@ export const followChange: Capability<FollowChange> = /* @__PURE__ */ building([
     const [table, jobs] = [openTable(env), sendTo.jobs.open(env)];
     return async (place, editorId, { telling, compact: isDue }, now, log) => {
       await Promise.all([
-        telling && jobs.send([{ body: telling, delaySeconds: DEBOUNCE_MS / 1000 }]).catch((error: unknown) => log.error('message not sent, left to the sweeper', { error })),
+        telling && sendHints(jobs, [{ body: telling, delaySeconds: DEBOUNCE_MS / 1000 }], log),
         isDue && compact(table, place, editorId, now).catch((error: unknown) => log.error('log not compacted', { error })),
       ]);
     };

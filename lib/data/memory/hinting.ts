@@ -1,4 +1,5 @@
 import { building, type Capability } from '../../capability.ts';
+import { sendHints } from '../../deliveries/hints.ts';
 import type { Log } from '../../endpoint.ts';
 import { embedMessage } from '../../memory/pending.ts';
 import { sendTo } from '../../queues.ts';
@@ -13,7 +14,7 @@ export const hintEmbedding: Capability<HintEmbedding> = /* @__PURE__ */ building
     const queue = sendTo.embed.open(env);
     return async (tenant, jobIds, log) => {
       if (jobIds.length === 0) return;
-      await queue.send(jobIds.map((jobId) => embedMessage(tenant, jobId))).catch((error: unknown) => log.error('message not sent, left to the sweeper', { error }));
+      await sendHints(queue, jobIds.map((jobId) => embedMessage(tenant, jobId)), log);
     };
   },
 });

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { beginErasures } from '../../../../lib/data/erasures.ts';
 import { readOrganizations } from '../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../lib/dict.ts';
+import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { invalid } from '../../../../lib/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -34,7 +35,7 @@ export const endpoint = defineEndpoint({
   const begun = await deps.erasures.begin(tenant, repeatableId('job', 0), distinct(userIds), organizations, now);
   log.info('erasure begun', begun);
   // It is hidden already; without the message the sweeper finds the job.
-  await deps.jobs.send([{ body: { tenant, jobId: begun.jobId } }]).catch((error: unknown) => log.warn('an erasure waits for the sweeper', { error }));
+  await sendHints(deps.jobs, [{ body: { tenant, jobId: begun.jobId } }], log);
   return { data: begun };
 });
 
