@@ -1,15 +1,8 @@
 /** The operator's command, `npm run cost`: what a deployment costs while nobody calls, and what calls and deliveries add, by list prices. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
-import { Code } from 'aws-cdk-lib/aws-lambda';
-import { synthesisedTemplates } from './checkDeploy.ts';
 import { costsOfCalls, costsOfDeliveries } from './cost/calls.ts';
 import { idleBill, totalOf } from './cost/idle.ts';
-import { readSettings } from './settings.ts';
-import { Backend } from './stack.ts';
-import { registeredEndpoints, registeredRoutes, registeredWorkers, STACK } from './synthesise.ts';
+import { sourceTemplates } from './sourceTemplates.ts';
+import { registeredEndpoints } from './synthesise.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run cost [-- --help]
@@ -17,19 +10,10 @@ const USAGE = `Usage: npm run cost [-- --help]
 Prints, by list prices of us-east-1 (infra/cost/prices.ts, free tiers left out): the bill of a month without calls, from the
 templates; what a million calls of each endpoint cost, from the capacity that the tests pin; what a million deliveries cost.`;
 
-/** The resources of every stack of the system, with the settings of a deployment that has alarms. Without bundles, which nobody asks for. */
+/** The resources of every stack of the system. */
 export async function deployedResources(): Promise<StackTemplates['resources'][]> {
-  const outdir = await mkdtemp(join(tmpdir(), 'cost-'));
-  try {
-    const app = new App({ outdir, builtinCloudFormationValidation: false, context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true } });
-    const settings = readSettings((name) => (name === 'alarmEmail' ? 'ops@example.com' : undefined));
-    new Backend(app, STACK, { endpoints: registeredRoutes(), workers: registeredWorkers(), code: (id) => Code.fromInline(id), settings });
-    app.synth();
-    const all = ({ resources, nested }: StackTemplates): StackTemplates['resources'][] => [resources, ...[...nested.values()].flatMap(all)];
-    return all(await synthesisedTemplates(outdir));
-  } finally {
-    await rm(outdir, { recursive: true, force: true });
-  }
+  const all = ({ resources, nested }: StackTemplates): StackTemplates['resources'][] => [resources, ...[...nested.values()].flatMap(all)];
+  return all(await sourceTemplates());
 }
 
 function report(templates: readonly StackTemplates['resources'][]): string {
