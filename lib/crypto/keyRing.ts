@@ -6,6 +6,8 @@ const Secret = z.object({ current: z.string() }).catchall(z.string());
 
 /** After a miss the secret is read again at most this often, so that a wrong version in an item cannot cause a flood. */
 const REFRESH_MILLISECONDS = 10_000;
+/** For how long a version counts as the current one without looking: so soon after a rotation everything new is under the new one. */
+const CURRENT_MILLISECONDS = 5 * 60_000;
 
 /**
  * A secret of Secrets Manager that holds versioned keys: `{ "current": "2", "1": "…", "2": "…" }`. What was written
@@ -24,6 +26,7 @@ export class KeyRing {
 
   /** The version that new things are written under, and its key. */
   async current(): Promise<{ version: string; key: string }> {
+    if (this.#keys && Date.now() - this.#readAt > CURRENT_MILLISECONDS) this.#readAgain(this.#keys);
     const keys = await this.#read();
     const version = keys.get('current') ?? '';
     return { version, key: await this.byVersion(version) };
@@ -46,6 +49,11 @@ export class KeyRing {
     return (await this.#read()).get(version);
   }
 
+  /** What is known goes on to work while Secrets Manager does not answer. */
+  #readAgain(known: Promise<Map<string, string>>): void {
+    this.#keys = this.#fetch().catch(() => known);
+  }
+
   #read(): Promise<Map<string, string>> {
     this.#keys ??= this.#fetch().catch((error: unknown) => {
       this.#keys = undefined;
@@ -55,8 +63,8 @@ export class KeyRing {
   }
 
   async #fetch(): Promise<Map<string, string>> {
-    const { SecretString } = await this.#client.send(new GetSecretValueCommand({ SecretId: this.#arn }));
     this.#readAt = Date.now();
+    const { SecretString } = await this.#client.send(new GetSecretValueCommand({ SecretId: this.#arn }));
     return new Map(Object.entries(Secret.parse(JSON.parse(SecretString ?? '{}'))));
   }
 }

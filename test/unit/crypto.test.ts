@@ -125,6 +125,27 @@ describe('the secret box', () => {
 });
 
 describe('the key ring', () => {
+  test('design 3: after a rotation a function that goes on running seals under the new version within five minutes, and not less often when Secrets Manager does not answer', async () => {
+    const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
+    try {
+      expect(await ring.current()).toEqual({ version: '1', key: 'k1' });
+      stored.secret = { current: '2', 1: 'k1', 2: 'k2' };
+      clock.mockReturnValue(NOW + 5 * 60_000);
+      expect(await ring.current()).toEqual({ version: '1', key: 'k1' });
+      stored.failing = true;
+      clock.mockReturnValue(NOW + 5 * 60_000 + 1);
+      expect(await Promise.all([ring.current(), ring.current()])).toEqual([{ version: '1', key: 'k1' }, { version: '1', key: 'k1' }]);
+      expect(stored.reads).toBe(2);
+      stored.failing = false;
+      clock.mockReturnValue(NOW + 10 * 60_000 + 2);
+      expect(await ring.current()).toEqual({ version: '2', key: 'k2' });
+      expect(stored.reads).toBe(3);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   test('design 3: the secret is read once, also by calls at once', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     await Promise.all(Array.from({ length: 10 }, () => ring.current()));
