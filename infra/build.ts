@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import type { Asset } from '../lib/asset.ts';
@@ -38,7 +38,7 @@ export function entriesOf(endpoints: readonly Pick<Routed, 'path'>[], workers: r
  * The files that assets read are put beside their bundles. What was in `outdir` before is removed.
  */
 export async function buildFunctions({ entries, assets = [], outdir }: { entries: Entries; assets?: readonly Pick<Asset, 'path' | 'files'>[]; outdir: string }): Promise<Built> {
-  const target = isAbsolute(outdir) ? outdir : join(projectDir, outdir);
+  const target = targetOf(outdir);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
   const { metafile } = await build({
@@ -63,8 +63,21 @@ export async function buildFunctions({ entries, assets = [], outdir }: { entries
   const beside = assets.flatMap(({ path, files }) => files.map((name) => ({ name, folder: join(target, folderName(endpointId(path))) })));
   await Promise.all(beside.map(async ({ name, folder }) => writeFile(join(folder, name), await fileText(name))));
   // Beside the functions' folders, not in them: it would change the hash of what is uploaded.
-  await writeFile(join(target, 'metafile.json'), JSON.stringify(metafile));
+  await writeFile(join(target, METAFILE), JSON.stringify(metafile));
   return { outdir: target, metafile, folder: (id) => join(target, folderName(id)) };
+}
+
+/** What was built into a folder before, perhaps by another process. */
+export async function readBuilt(outdir: string): Promise<Built> {
+  const target = targetOf(outdir);
+  const metafile = JSON.parse(await readFile(join(target, METAFILE), 'utf8')) as Metafile;
+  return { outdir: target, metafile, folder: (id) => join(target, folderName(id)) };
+}
+
+const METAFILE = 'metafile.json';
+
+function targetOf(outdir: string): string {
+  return isAbsolute(outdir) ? outdir : join(projectDir, outdir);
 }
 
 /** Without dots, after the last of which CDK would take the rest for the ending of a file. */

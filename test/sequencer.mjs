@@ -2,8 +2,8 @@ import TestSequencer from '@jest/test-sequencer';
 
 /** Files that take long, the longest first: where they come late, the last of them runs alone while the other cores have nothing to do. */
 const LONG = [
-  'e2e/deliveries', 'e2e/reference', 'integration/deliveryCrashes', 'e2e/crdt', 'integration/memoryRecall', 'integration/contentFixture', 'infra/app', 'integration/capacity', 'contract/properties',
-  'infra/bundles', 'integration/organizationRemoval', 'integration/activitiesPaging', 'integration/threadsFaults', 'infra/rules', 'integration/contentLists', 'e2e/localWorkers', 'integration/crdtLog',
+  'unit/types', 'e2e/deliveries', 'infra/bundles', 'e2e/reference', 'integration/deliveryCrashes', 'e2e/crdt', 'integration/memoryRecall', 'integration/contentFixture', 'integration/capacity', 'contract/properties',
+  'integration/organizationRemoval', 'integration/activitiesPaging', 'integration/threadsFaults', 'infra/rules', 'integration/contentLists', 'e2e/localWorkers', 'integration/crdtLog',
   'e2e/localRun', 'integration/lifeModel', 'integration/crdt', 'integration/folderJobs', 'integration/largeOrganization',
 ];
 

@@ -69,6 +69,14 @@ describe('npm run new:endpoint', () => {
     expect([read('functions/v2/users/add.ts'), read('functions/index.ts')]).toEqual([existing, registry]);
   });
 
+  test.each([[[], 1], [['v2/labels/add', 'v2/labels/get'], 1], [['--help'], 0]])('says how it is used when it is called with %j', (args, status) => {
+    const registry = read('functions/index.ts');
+    const said = run(['infra/newEndpoint.ts', ...args]);
+    expect(said.status).toBe(status);
+    expect(status === 0 ? said.stdout : said.stderr).toMatch(/^Usage: npm run new:endpoint -- <path>\n/);
+    expect(read('functions/index.ts')).toBe(registry);
+  });
+
   test('says where the file is', () => {
     expect(run(['infra/newEndpoint.ts', 'v2/labels/colors/add'])).toMatchObject({ status: 0, stdout: expect.stringContaining('functions/v2/labels/colors/add.ts') });
     expect(read('functions/v2/labels/colors/add.ts')).toContain("path: '/v2/labels/colors/add'");

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import * as z from 'zod';
 import { projectDir } from '../../infra/build.ts';
 import { type EventType, eventTypes, triggerTypes } from '../../lib/domain/events/catalogue.ts';
@@ -194,5 +195,31 @@ describe('a schema of', () => {
 
   test('any value at all says so', () => {
     expect(schemaOf(z.object({ value: z.unknown() }))).toMatchObject({ properties: { value: { description: 'Any JSON value' } } });
+  });
+});
+
+/** Rules that are off, each with its reason. */
+const rulesOff = {
+  // The service is nobody's to use under a licence: package.json says UNLICENSED.
+  'info-license': 'off',
+} as const;
+
+/** What the linter has against a document; it reads nothing but what it is given. */
+async function lintFindings(document: object): Promise<string[]> {
+  // As a text, which the linter reads as a file of settings: its type of them takes the compiler as long as a sixth of the project.
+  const config = await createConfig(JSON.stringify({ extends: ['recommended'], rules: rulesOff }));
+  const found = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config });
+  return found.map(({ severity, ruleId, message, location: [at] }) => `${severity} ${ruleId} ${at?.pointer}: ${message}`);
+}
+
+describe('the OpenAPI document, linted by Redocly\'s recommended rules,', () => {
+  test('is clean', async () => {
+    expect(await lintFindings(openApi)).toEqual([]);
+  });
+
+  test('would be found out', async () => {
+    const [path = ''] = Object.keys(openApi.paths);
+    const { operationId: _, ...post } = openApi.paths[path]!.post;
+    expect((await lintFindings({ ...openApi, webhooks: {}, servers: [], paths: { [path]: { post } } })).map((finding) => finding.split(' ')[1])).toEqual(expect.arrayContaining(['operation-operationId', 'no-empty-servers']));
   });
 });

@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Built, buildFunctions, DEFAULT_FUNCTION, entriesOf, projectDir } from '../../infra/build.ts';
+import { type Built, DEFAULT_FUNCTION, entriesOf, projectDir, readBuilt } from '../../infra/build.ts';
 import { cachedAssembly } from '../../infra/local/assemblyCache.ts';
 import { assemblySettings } from '../../infra/local/assemblySettings.ts';
 import { registeredAssets, registeredWorkers, synthesise } from '../../infra/synthesise.ts';
@@ -23,9 +24,21 @@ const MAX_EDITOR_BYTES = 600_000;
 const MAX_FILE_BYTES = 600_000;
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
 const entries = entriesOf(registered, registeredWorkers());
+/** The app's cloud assembly. */
+const deployed = join(folder, 'deployed');
+
+/** Runs the app as the CDK CLI does: output folder and context come in the environment. */
+function runApp(outdir: string, context: Record<string, unknown>): void {
+  const environment = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) };
+  execFileSync(process.execPath, ['infra/app.ts'], { cwd: projectDir, env: { ...process.env, ...environment }, stdio: 'pipe' });
+}
+
 let built: Built;
 beforeAll(async () => {
-  built = await buildFunctions({ entries, assets: registeredAssets(), outdir: join(folder, 'functions') });
+  // The bundles of the app itself: to make all of them takes as long as ten tests.
+  const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
+  runApp(deployed, context);
+  built = await readBuilt('dist/functions');
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -108,6 +121,19 @@ describe('the registry', () => {
       }
     });
     expect([...top, ...files].filter((file) => file !== 'functions/workers/index.ts').sort()).toEqual(Object.entries(entries).filter(([id]) => id !== DEFAULT_FUNCTION).map(([, file]) => file).sort());
+  });
+});
+
+describe('the app', () => {
+  test('writes a manifest with the one root stack, where the CLI asks for it', () => {
+    const { artifacts } = JSON.parse(readFileSync(join(deployed, 'manifest.json'), 'utf8')) as { artifacts: Record<string, { type: string }> };
+    const stacks = Object.entries(artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack').map(([id]) => id);
+    expect(stacks).toEqual(['CollaborationBackend']);
+  });
+
+  test('fails on a wrong setting and on one that there is not, naming both', () => {
+    const wrong = { logRetentionDays: 31, alarmemail: 'ops@example.com' };
+    expect(() => runApp(join(folder, 'misset'), wrong)).toThrow(/logRetentionDays: must be one of[^]*alarmemail: is no setting, but alarmEmail is/);
   });
 });
 

@@ -42,6 +42,10 @@ export const greedy: Endpoint = defineEndpoint({
   memoryMb: 1024,
 }, async () => ({}));
 
+/** The settings of a deployment with a domain of its own. */
+export const domainName = 'api.example.com';
+export const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000000';
+
 /** Endpoints and pages. */
 export const registered = registeredRoutes();
 
