@@ -26,16 +26,16 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** A failure that the service answered. */
+/** A failure that the service answered, or the platform in front of it. */
 export class ServiceError extends Error {
-  /** INTERNAL for an answer that is none of the service's. */
+  /** Of an answer that is none of the service's, what its HTTP status comes to. */
   readonly status: ErrorStatus;
   readonly httpStatus: number;
   /** What to quote when asking about it. */
   readonly requestId: string | undefined;
   readonly details: unknown;
 
-  constructor(path: string, httpStatus: number, requestId: string | undefined, { status = 'INTERNAL', message = `HTTP ${httpStatus}`, details }: { status?: ErrorStatus; message?: string; details?: unknown } = {}) {
+  constructor(path: string, httpStatus: number, requestId: string | undefined, { status, message, details }: { status: ErrorStatus; message: string; details?: unknown }) {
     super(`${path}: ${status}: ${message}`);
     this.name = 'ServiceError';
     this.status = status;
@@ -95,13 +95,40 @@ async function resultOf(path: string, response: Response): Promise<unknown> {
   const text = await response.text();
   const body = parsed(text);
   if (body?.result !== undefined && response.ok) return body.result;
-  throw new ServiceError(path, response.status, response.headers.get('x-request-id') ?? undefined, body?.error);
+  // The second one is the gateway's name for the same, where it answers itself.
+  const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
+  throw new ServiceError(path, response.status, requestId, errorOf(body ?? {}, response.status));
 }
 
-function parsed(text: string): { result?: unknown; error?: { status: ErrorStatus; message: string; details?: unknown } } | undefined {
+/** What an answer says, as far as it says it: the gateway answers `{ "message" }` without an envelope, others in between no JSON at all. */
+interface Answer {
+  readonly result?: unknown;
+  readonly error?: { readonly status?: string; readonly message?: string; readonly details?: unknown };
+  readonly message?: string;
+}
+
+function parsed(text: string): Answer | undefined {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+function errorOf({ error, message }: Answer, httpStatus: number): { status: ErrorStatus; message: string; details?: unknown } {
+  const { status = '', details } = error ?? {};
+  return { status: isErrorStatus(status) ? status : statusOf(httpStatus), message: error?.message ?? message ?? `HTTP ${httpStatus}`, details };
+}
+
+function isErrorStatus(status: string): status is ErrorStatus {
+  return Object.hasOwn(errorCatalogue, status);
+}
+
+/** HTTP statuses of the platform in front of the service that say something else than that the request is wrong. */
+const ofThePlatform: Readonly<Record<number, ErrorStatus>> = { 401: 'PERMISSION_DENIED', 408: 'DEADLINE_EXCEEDED' };
+
+/** The status of an answer without one. What is 4xx is not sent again, unless there were too many requests or they took too long. */
+function statusOf(httpStatus: number): ErrorStatus {
+  const known = (Object.keys(errorCatalogue) as ErrorStatus[]).find((status) => errorCatalogue[status].http === httpStatus);
+  return ofThePlatform[httpStatus] ?? known ?? (httpStatus >= 400 && httpStatus < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL');
 }

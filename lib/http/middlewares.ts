@@ -117,6 +117,8 @@ const THROTTLED = new Set([
   'InternalServerError', 'ServiceUnavailable', 'TransactionInProgressException', 'TimeoutError', 'RequestTimeout',
   'RequestThrottled',
 ]);
+/** What a connection fails with when the other side cannot be found, is not there, or goes away. */
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
 const CAUSES_FOLLOWED = 5;
 
 /** What the caller is told of an error: itself when it is an `ApiError`, UNAVAILABLE when AWS could not cope, else INTERNAL. */
@@ -124,10 +126,19 @@ export function toApiError(error: unknown, requestId: string): ApiError {
   let cause = error;
   for (let i = 0; i < CAUSES_FOLLOWED && cause instanceof Error; i++) {
     if (cause instanceof ApiError) return cause;
-    if (THROTTLED.has(cause.name)) return new ApiError('UNAVAILABLE', 'The service is overloaded for a moment. Send the request again.', { cause: error });
+    if (THROTTLED.has(cause.name) || UNREACHABLE.has(codeOf(cause)) || isServerError(cause)) return new ApiError('UNAVAILABLE', 'The service is overloaded for a moment. Send the request again.', { cause: error });
     cause = cause.cause;
   }
   return new ApiError('INTERNAL', `Internal error. Quote the request id ${requestId}.`, { cause: error });
+}
+
+function codeOf({ code }: Error & { readonly code?: unknown }): string {
+  return String(code);
+}
+
+/** Whether an AWS service has answered that the fault is its own; every one has names of its own for that. */
+function isServerError({ $metadata }: Error & { readonly $metadata?: { readonly httpStatusCode?: number } }): boolean {
+  return ($metadata?.httpStatusCode ?? 0) >= 500;
 }
 
 /** Turns what was thrown into an answer. Used last, so that its `onError` runs first and the others decorate its answer. */

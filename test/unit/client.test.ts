@@ -30,6 +30,7 @@ const failure = (status: ErrorStatus, details?: object): Answer => (response) =>
   response.writeHead(errorCatalogue[status].http, { 'x-request-id': 'request-1' }).end(JSON.stringify({ error: { status, message: 'why', details } }));
 };
 const cutOff: Answer = (response) => response.socket?.destroy();
+const gateway = (http: number, message: string): Answer => (response) => response.writeHead(http, { 'apigw-requestid': 'request-2' }).end(JSON.stringify({ message }));
 const noJson: Answer = (response) => response.writeHead(502).end('<html>Bad gateway</html>');
 
 /** A service that gives these answers, the last one again and again, and what it received. */
@@ -97,7 +98,7 @@ describe('methods', () => {
 describe('retries', () => {
   const retryable = (Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => errorCatalogue[status].retryable);
 
-  test.each([...retryable.map((status) => [status, failure(status)] as const), ['a lost connection', cutOff], ['an answer of somebody in between', noJson]] as const)('after %s, a write under one idempotency key', async (_what, answer) => {
+  test.each([...retryable.map((status) => [status, failure(status)] as const), ['a lost connection', cutOff], ['an answer of somebody in between', noJson], ['429 of the gateway', gateway(429, 'Too Many Requests')], ['503 of the gateway', gateway(503, 'Service Unavailable')], ['408', gateway(408, 'Request Timeout')], ['a 500 with a status of another version', ((response) => response.writeHead(500).end('{"error":{"status":"DATA_LOSS","message":"why"}}')) as Answer]] as const)('after %s, a write under one idempotency key', async (_what, answer) => {
     const { client, received } = await serviceOf(answer, answer, success({ data: {} }));
     await client.v2.organizations.add(organizations);
     expect(received).toHaveLength(3);
@@ -111,6 +112,27 @@ describe('retries', () => {
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({ status, httpStatus: errorCatalogue[status].http, requestId: 'request-1', details: { issues: [] }, message: `/v2/organizations/add: ${status}: why` });
     expect(received).toHaveLength(1);
+  });
+
+  test.each([
+    ['a request that is too large', gateway(413, 'Request Entity Too Large'), 413, 'INVALID_ARGUMENT: Request Entity Too Large'],
+    ['a path that the gateway does not know', gateway(404, 'Not Found'), 404, 'NOT_FOUND: Not Found'],
+    ['a request that a firewall refuses', gateway(403, 'Forbidden'), 403, 'PERMISSION_DENIED: Forbidden'],
+    ['one that a proxy wants credentials for', gateway(401, 'Unauthorized'), 401, 'PERMISSION_DENIED: Unauthorized'],
+    ['headers that are too large', ((response) => response.writeHead(431).end()) as Answer, 431, 'INVALID_ARGUMENT: HTTP 431'],
+    ['a 400 with a status of another version', ((response) => response.writeHead(400).end('{"error":{"status":"OUT_OF_RANGE","message":"why"}}')) as Answer, 400, 'INVALID_ARGUMENT: why'],
+    ['an answer that is no object', ((response) => response.writeHead(400).end('null')) as Answer, 400, 'INVALID_ARGUMENT: HTTP 400'],
+  ])('are not made of %s', async (_what, answer, httpStatus, message) => {
+    const { client, received } = await serviceOf(answer);
+    const error = await client.v2.organizations.add(organizations).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({ httpStatus, message: `/v2/organizations/add: ${message}` });
+    expect(received).toHaveLength(1);
+  });
+
+  test('a failure has the request id that the gateway gives where the function gave none', async () => {
+    const { client } = await serviceOf(gateway(413, 'Request Entity Too Large'));
+    await expect(client.v2.organizations.add(organizations)).rejects.toMatchObject({ requestId: 'request-2', status: 'INVALID_ARGUMENT' });
   });
 
   test('end after so many attempts, with the last failure', async () => {

@@ -160,6 +160,6 @@ describe('the answer', () => {
     const http = { ...event.requestContext.http, method: 'GET', path: `/v9/${'x'.repeat(500)}` };
     const { status, body } = await send(unmatched, { ...event, requestContext: { ...event.requestContext, http } });
     expect(status).toBe(404);
-    expect(body).toEqual({ error: { status: 'NOT_FOUND', message: `There is no endpoint GET /v9/${'x'.repeat(196)}. Every endpoint is called with POST.` } });
+    expect(body).toEqual({ error: { status: 'NOT_FOUND', message: `There is no endpoint GET /v9/${'x'.repeat(196)}. Every endpoint is called with POST; the reference is at GET /docs.` } });
   });
 });

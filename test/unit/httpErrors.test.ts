@@ -64,6 +64,18 @@ describe('what the caller is told', () => {
     expect((await post(throwing(new Error('wrapped', { cause: new Error('twice', { cause: named(name) }) })), {}, {})).status).toBe(503);
   });
 
+  test.each([
+    ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'].map((code) => [`a connection that fails with ${code}`, { code }] as const),
+    ['an error of its own that AWS answers, under whatever name', { name: 'InternalServiceError', $metadata: { httpStatusCode: 500 } }],
+    ['an answer of something before AWS', { name: 'Unknown', $metadata: { httpStatusCode: 502 } }],
+  ])('design 4: %s is UNAVAILABLE', async (_what, fields) => {
+    expect((await post(throwing(Object.assign(new Error('x'), fields)), {}, {})).body.error).toMatchObject({ status: 'UNAVAILABLE' });
+  });
+
+  test.each([['ERR_INVALID_ARG_TYPE', { code: 'ERR_INVALID_ARG_TYPE' }], ['a refusal of AWS', { name: 'ValidationException', $metadata: { httpStatusCode: 400 } }]])('design 4: %s is INTERNAL', async (_what, fields) => {
+    expect((await post(throwing(Object.assign(new Error('x'), fields)), {}, {})).body.error).toMatchObject({ status: 'INTERNAL' });
+  });
+
   test('conventions: an answer meant for the caller is found as the cause of another error', () => {
     const meant = new ApiError('NOT_FOUND', 'Gone.');
     expect(toApiError(new Error('wrapped', { cause: meant }), 'id')).toBe(meant);
