@@ -10,7 +10,7 @@ import { type QueueDeclaration, queues } from '../lib/queues.ts';
 import type { Source } from '../lib/worker.ts';
 import { projectDir } from './build.ts';
 import { clientMethods, clientMethodsFile } from './client.ts';
-import { readSettings, settingMeaning, settingNames } from './settings.ts';
+import { readSettings, settingMeaning, settingNames, settingValues } from './settings.ts';
 import { registeredEndpoints, registeredWorkers } from './synthesise.ts';
 
 type AnyEntity = Entity<never, never, never>;
@@ -60,7 +60,7 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
   metrics: () => table(['Metric', 'Unit', 'Meaning'], Object.entries(deliveryMetrics).map(([name, { unit, meaning }]) => [code(name), unit, meaning])),
   settings: () => {
     const defaults = readSettings(() => undefined);
-    return table(['Setting', 'Default', 'Meaning'], settingNames.map((name) => [code(name), defaults[name] === undefined ? 'none' : code(defaults[name]), settingMeaning(name)]));
+    return table(['Setting', 'Default', 'Values', 'Meaning'], settingNames.map((name) => [code(name), defaults[name] === undefined ? 'none' : code(defaults[name]), settingValues(name) ?? '', settingMeaning(name)]));
   },
 };
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { nearestName } from './nearestName.ts';
 
 /** The retention periods that CloudWatch Logs knows; any other number fails at deployment. */
 const retentionDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653] as const;
@@ -11,14 +12,13 @@ function numeric<T extends z.ZodType>(schema: T) {
 /** `-c name=` clears a setting for one run. */
 const orNothing = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
 
-/** How many calls a limit lets through. */
-function callsPerWindow(byDefault: number) {
-  return numeric(z.int('must be a whole number').min(1, 'must be at least 1').max(100_000, 'must be at most 100000')).default(byDefault);
+function wholeNumber(byDefault: number, least: number, most: number) {
+  // What is no whole number is one problem, and not a second one by its size.
+  return numeric(z.int({ error: 'must be a whole number', abort: true }).min(least, `must be at least ${least}`).max(most, `must be at most ${most}`)).default(byDefault);
 }
 
-function seconds(byDefault: number, least: number, most: number) {
-  return numeric(z.int('must be a whole number').min(least, `must be at least ${least}`).max(most, `must be at most ${most}`)).default(byDefault);
-}
+/** How many calls a limit lets through. */
+const callsPerWindow = (byDefault: number) => wholeNumber(byDefault, 1, 100_000);
 
 /** None by default: a model costs money, and must be enabled in the account first. */
 function modelId() {
@@ -31,12 +31,12 @@ const LONGEST_SCHEDULE_SECONDS = 14 * 24 * 60 * 60;
 /** Pauses before the attempts, the first one included. */
 function retrySchedule(byDefault: string) {
   return z.string('must be whole seconds with commas between')
-    .regex(/^\d{1,7}(,\d{1,7}){0,19}$/, 'must be 1 to 20 whole numbers of seconds with commas between')
+    .regex(/^\d{1,7}(,\d{1,7}){0,19}$/, { error: 'must be 1 to 20 whole numbers of seconds with commas between', abort: true })
     .refine((text) => text.split(',').reduce((sum, pause) => sum + Number(pause), 0) <= LONGEST_SCHEDULE_SECONDS, 'must be at most 14 days in all')
     .default(byDefault);
 }
 
-const base = z.object({
+const schema = z.object({
   serviceName: z.string().regex(/^[a-z][a-z0-9-]{0,29}$/, 'must be 1 to 30 lower-case letters, digits and hyphens, and start with a letter').default('svc')
     .describe('The service\'s own name in the names of its request headers (`x-<serviceName>-api-key`) and in its metrics.'),
   domainName: orNothing(z.string().regex(/^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/, 'must be a host name in lower case, such as api.example.com'))
@@ -47,7 +47,7 @@ const base = z.object({
     .describe('For how many days logs are kept.'),
   alarmEmail: orNothing(z.email('must be an e-mail address'))
     .describe('Who gets the alarms. Without it the alarms exist and notify nobody.'),
-  unverifiedGraceDays: numeric(z.int('must be a whole number').min(1, 'must be at least 1').max(3650, 'must be at most 3650')).default(14)
+  unverifiedGraceDays: wholeNumber(14, 1, 3_650)
     .describe('For how many days the API keys of an owner work whose e-mail address is not verified.'),
   workspaceCreation: z.enum(['closed', 'open'], 'must be "closed" or "open"').default('closed')
     .describe('`open`: anyone may create a workspace over HTTP. `closed`: only the operator, with AWS credentials.'),
@@ -70,36 +70,60 @@ const base = z.object({
   novaModelId: modelId()
     .describe('The same with `provider: "nova"`, and without a provider where `claudeModelId` is not set.'),
   webhookRetrySchedule: retrySchedule('0,5,300,1800,7200,18000,36000,36000')
-    .describe('The attempts to deliver a webhook: seconds before each, counted from the end of the one before it.'),
+    .describe('The attempts to deliver a webhook: seconds before each, counted from the end of the one before it. Up to 20, within 14 days.'),
   mailRetrySchedule: retrySchedule('0,60,300,1800,7200,21600')
     .describe('The same for a mail.'),
-  dueMarginSeconds: seconds(300, 60, 3_600)
+  dueMarginSeconds: wholeNumber(300, 60, 3_600)
     .describe('For how many seconds something may be due before its message counts as lost and is sent again.'),
-  reconcileAfterSeconds: seconds(180, 60, 3_600)
+  reconcileAfterSeconds: wholeNumber(180, 60, 3_600)
     .describe('After how many seconds an event of which no deliveries were made is taken up again.'),
-});
-
-/** One without the other would deploy, and answer nobody under the name. */
-const schema = base.check(({ value: { domainName, certificateArn }, issues }) => {
-  if (domainName !== undefined && certificateArn === undefined) issues.push({ code: 'custom', input: certificateArn, path: ['certificateArn'], message: 'must be set where domainName is' });
-  if (certificateArn !== undefined && domainName === undefined) issues.push({ code: 'custom', input: domainName, path: ['domainName'], message: 'must be set where certificateArn is' });
 });
 
 /** What an operator may choose, in the `context` of cdk.json or with `-c name=value`. */
 export type Settings = z.output<typeof schema>;
 
-export const settingNames = Object.keys(base.shape) as (keyof Settings)[];
+export const settingNames = Object.keys(schema.shape) as (keyof Settings)[];
 
 /** What a setting means, for the README's table. */
 export function settingMeaning(name: keyof Settings): string {
-  return base.shape[name].description ?? '';
+  return schema.shape[name].description ?? '';
 }
 
-/** The settings with their defaults, checked; the error names every setting that is wrong, and what is wrong with it. */
-export function readSettings(get: (name: keyof Settings) => unknown): Settings {
-  const given = Object.fromEntries(settingNames.map((name) => [name, get(name)]));
+/** The values that a setting takes, where they are few or a range of numbers, for the README's table; undefined where its meaning says it. */
+export function settingValues(name: keyof Settings): string | undefined {
+  const { enum: values, minimum, maximum } = z.toJSONSchema(schema.shape[name]);
+  if (values) return values.join(', ');
+  return minimum === undefined || maximum === undefined ? undefined : `${minimum} to ${maximum}`;
+}
+
+/** Settings that would change nothing without another one: it would deploy, and answer nobody under the name, or send no mail. */
+const needs: readonly (readonly [setting: keyof Settings, other: keyof Settings])[] = [['domainName', 'certificateArn'], ['certificateArn', 'domainName'], ['mailIdentity', 'mailFrom']];
+
+/** What the CDK CLI keeps in the context; all that its libraries do has a `:` or a `/`. */
+const ofTheCli = new Set(['cli-telemetry', 'acknowledged-issue-numbers']);
+
+/** Whether a name in the context can only be meant as a setting, and is none. */
+function isUnknown(name: string): boolean {
+  return !/[:/]/.test(name) && !ofTheCli.has(name) && !Object.hasOwn(schema.shape, name);
+}
+
+/**
+ * The settings with their defaults, checked; the error names every setting that is wrong, and what is wrong with it. `names` is what the context
+ * has beside what CDK keeps there: one that is no setting is wrong too, because what it was meant for would silently not happen.
+ */
+export function readSettings(get: (name: keyof Settings) => unknown, names: readonly string[] = []): Settings {
+  const given = Object.fromEntries(settingNames.map((name) => [name, get(name)])) as Record<keyof Settings, unknown>;
+  const isSet = (name: keyof Settings) => given[name] !== undefined && given[name] !== null && given[name] !== '';
   const parsed = schema.safeParse(given);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `  ${String(path[0])}: ${message}, but is ${JSON.stringify(given[String(path[0])]) ?? 'not set'}`);
-  throw new Error(`The settings (context in cdk.json, or -c name=value) are wrong:\n${problems.join('\n')}`);
+  const problems = [
+    ...(parsed.error?.issues ?? []).map(({ path, message }) => `${String(path[0])}: ${message}, but is ${JSON.stringify(given[path[0] as keyof Settings]) ?? 'not set'}`),
+    // Not by the schema, which would ask this only when all else is right: an operator is to see everything at once.
+    ...needs.filter(([setting, other]) => isSet(setting) && !isSet(other)).map(([setting, other]) => `${other}: must be set where ${setting} is, but is not set`),
+    ...names.filter(isUnknown).map((name) => {
+      const meant = nearestName(name, settingNames);
+      return `${name}: is no setting${meant === undefined ? '; the README lists them under "Settings"' : `, but ${meant} is`}`;
+    }),
+  ];
+  if (parsed.success && problems.length === 0) return parsed.data;
+  throw new Error(`The settings (context in cdk.json, or -c name=value) are wrong:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
 }

@@ -47,9 +47,10 @@ export function buildRegistered(outdir: string): Promise<Built> {
   return buildFunctions({ entries: entriesOf(registeredRoutes(), registeredWorkers()), assets: registeredAssets(), outdir });
 }
 
-/** The settings that an app's context gives; throws for wrong ones, naming them. */
+/** The settings that an app's context gives; throws for wrong ones and for names that are none, naming them. */
 export function settingsOf(app: App): Settings {
-  return readSettings((name) => app.node.tryGetContext(name));
+  const context = app.node.getAllContext() as Readonly<Record<string, unknown>>;
+  return readSettings((name) => context[name], Object.keys(context));
 }
 
 /** Puts the system into an app. */

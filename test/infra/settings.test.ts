@@ -4,7 +4,19 @@ import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build.ts';
 import { readSettings, settingNames } from '../../infra/settings.ts';
 
-const read = (given: Record<string, unknown>) => readSettings((name) => given[name]);
+const read = (given: Record<string, unknown>) => readSettings((name) => given[name], Object.keys(given));
+
+/** What the settings are refused for, a line each. */
+function problemsOf(given: Record<string, unknown>): string[] {
+  try {
+    read(given);
+    return [];
+  } catch (error) {
+    return (error as Error).message.split('\n').slice(1).map((line) => line.trim());
+  }
+}
+
+const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000000';
 
 describe('the settings', () => {
   test('have defaults', () => {
@@ -49,6 +61,7 @@ describe('the settings', () => {
     ['certificateArn', 'arn:aws:iam::123456789012:server-certificate/api'],
     ['unverifiedGraceDays', 0],
     ['unverifiedGraceDays', 1.5],
+    ['unverifiedGraceDays', 0.5],
     ['workspaceCreation', 'opened'],
     ['workspaceCreationPerMinute', -1],
     ['mailFrom', 'Ada <ada@example.com>'],
@@ -60,15 +73,18 @@ describe('the settings', () => {
     ['loginLinksPerHourPerEmail', 0],
     ['webhookRetrySchedule', 0],
     ['webhookRetrySchedule', '0, 5'],
+    ['webhookRetrySchedule', 'abc'],
     ['webhookRetrySchedule', '0,5,'],
     ['webhookRetrySchedule', '-1'],
     ['webhookRetrySchedule', '604800,604801'],
     ['webhookRetrySchedule', Array(21).fill(0).join()],
     ['mailRetrySchedule', ''],
     ['dueMarginSeconds', 59],
+    ['dueMarginSeconds', 'soon'],
     ['reconcileAfterSeconds', 3_601],
-  ])('refuse %s = %j, naming the setting and the value', (name, value) => {
-    expect(() => read({ [name]: value })).toThrow(new RegExp(`^  ${name}: must be .*, but is ${JSON.stringify(value).replaceAll('*', '\\*')}$`, 'm'));
+  ])('refuse %s = %j, naming the setting and the value, once', (name, value) => {
+    const problems = problemsOf({ certificateArn, domainName: 'api.example.com', mailFrom: 'no-reply@example.com', [name]: value });
+    expect(problems).toEqual([expect.stringMatching(`^${name}: must be .*, but is ${JSON.stringify(value).replaceAll('*', '\\*')}$`)]);
   });
 
   test('take a schedule of one attempt, and one of 14 days', () => {
@@ -77,13 +93,30 @@ describe('the settings', () => {
 
   test.each([
     ['domainName', 'certificateArn', 'api.example.com'],
-    ['certificateArn', 'domainName', 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000000'],
+    ['certificateArn', 'domainName', certificateArn],
+    ['mailIdentity', 'mailFrom', 'example.com'],
   ])('refuse %s without %s', (name, other, value) => {
-    expect(() => read({ [name]: value })).toThrow(new RegExp(`^  ${other}: must be set where ${name} is, but is not set$`, 'm'));
+    expect(problemsOf({ [name]: value, [other]: '' })).toEqual([`${other}: must be set where ${name} is, but is not set`]);
   });
 
-  test('name every setting that is wrong', () => {
-    expect(() => read({ serviceName: 1, workspaceCreation: 1 })).toThrow(/serviceName: [^]*workspaceCreation: /);
+  test('name everything that is wrong at once', () => {
+    const problems = problemsOf({ serviceName: 1, domainName: 'api.example.com', mailIdentity: 'example.com', workspaceCreation: 'opened', alarmemail: 'ops@example.com' });
+    expect(problems.map((problem) => problem.split(':')[0])).toEqual(['serviceName', 'workspaceCreation', 'certificateArn', 'mailFrom', 'alarmemail']);
+  });
+
+  test.each([
+    ['alarmemail', 'alarmEmail'], ['alarm-email', 'alarmEmail'], ['alarmMail', 'alarmEmail'], ['logRetention', 'logRetentionDays'], ['ALARM_EMAIL', 'alarmEmail'], ['domain_name', 'domainName'], ['mailForm', 'mailFrom'],
+  ])('refuse %s, which is none, and name %s, which is', (name, meant) => {
+    expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: is no setting, but ${meant} is`]);
+  });
+
+  test('refuse what is like none of them, and say where they are', () => {
+    expect(problemsOf({ colour: 'x', constructor: 'x' })).toEqual(['colour', 'constructor'].map((name) => `${name}: is no setting; the README lists them under "Settings"`));
+  });
+
+  test('leave alone what CDK keeps in the context', () => {
+    const kept = ['@aws-cdk/core:validateAgainstDefaultRules', 'aws:cdk:enable-asset-metadata', 'aws-cdk:enableDiffNoFail', 'availability-zones:account=1:region=x', 'cli-telemetry', 'acknowledged-issue-numbers'];
+    expect(problemsOf(Object.fromEntries(kept.map((key) => [key, true])))).toEqual([]);
   });
 
   test('of cdk.json are valid, and none is misspelt', () => {

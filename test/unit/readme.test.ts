@@ -107,9 +107,11 @@ describe('the generated tables', () => {
     expect(keys.filter((key) => !/^`[^`]+`$/.test(key) || /undefined|NaN|\d{5}/.test(key))).toEqual([]);
   });
 
-  test('tell of a setting its default and its meaning', () => {
-    expect(rowsOf('settings').find(([name]) => name === '`unverifiedGraceDays`')?.slice(0, 2)).toEqual(['`unverifiedGraceDays`', '`14`']);
-    expect(rowsOf('settings').find(([name]) => name === '`alarmEmail`')?.[1]).toBe('none');
-    for (const [, , meaning] of rowsOf('settings')) expect(meaning).toMatch(/\.$/);
+  test('tell of a setting its default, its values where they can be listed, and its meaning', () => {
+    const row = (setting: string) => rowsOf('settings').find(([name]) => name === `\`${setting}\``)?.slice(1, 3);
+    expect(row('unverifiedGraceDays')).toEqual(['`14`', '1 to 3650']);
+    expect(row('workspaceCreation')).toEqual(['`closed`', 'closed, open']);
+    expect(row('alarmEmail')).toEqual(['none', '']);
+    for (const [, , , meaning] of rowsOf('settings')) expect(meaning).toMatch(/\.$/);
   });
 });
