@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { endWith } from './operator.ts';
 import { STACK, synthesise } from './synthesise.ts';
 import { type DeployedResource, type Finding, judgeUpdate, type StackTemplates } from './templateChanges.ts';
 
@@ -113,12 +114,4 @@ async function cloudFormation(): Promise<Deployed> {
   return new Client({ maxAttempts: 8 });
 }
 
-if (import.meta.main) {
-  try {
-    console.log(await run(process.argv.slice(2)));
-  } catch (error) {
-    const { message, name } = error as Error;
-    console.error(message || name);
-    process.exitCode = 1;
-  }
-}
+if (import.meta.main) await endWith(() => run(process.argv.slice(2)));

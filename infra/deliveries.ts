@@ -1,6 +1,4 @@
 /** The operator's command, `npm run deliveries`: what deliveries are at, and how they get on again; with the operator's own AWS credentials. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   DeleteMessageBatchCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient,
@@ -16,12 +14,14 @@ import { openTable } from '../lib/data/table.ts';
 import { WebhookEndpointStore } from '../lib/data/webhooks/endpoints.ts';
 import { beginRecovery } from '../lib/deliveries/recover.ts';
 import { Instant } from '../lib/domain/content/times.ts';
-import type { Delivery } from '../lib/domain/deliveries/delivery.ts';
+import { basicTargets } from '../lib/domain/deliveries/matching.ts';
 import { recoverableSince } from '../lib/domain/deliveries/recoverable.ts';
 import { showAttempt } from '../lib/domain/deliveries/shown.ts';
 import { type QueueName, queues, queueVariable, sendTo } from '../lib/queues.ts';
+import { columns, iso } from './columns.ts';
+import { endpointIdOf, endpointReport, stateOf } from './endpointReport.ts';
 import { pascal } from './names.ts';
-import { stackOutputs } from './workspace.ts';
+import { endWith, localEnvironment, stackOutputs } from './operator.ts';
 
 const queueNames = Object.keys(queues) as QueueName[];
 
@@ -32,7 +32,8 @@ const USAGE = `Usage: npm run deliveries -- status
        npm run deliveries -- redrive ${queueNames.join('|')}
 
 status    what is due and overdue, endpoints in trouble, and what waits in each queue and its dead-letter queue
-endpoint  an endpoint's state, since when it fails, and what became of the last messages to it
+endpoint  an endpoint's state, what it gets, since when it fails, and what became of the last messages to it; by its id or
+          uid, or a URL of basic webhooks: ${Object.keys(basicTargets).join(', ')}
 message   what became of a message at each endpoint, attempt by attempt
 recover   sends an endpoint again what failed since a time (ISO 8601, at most 14 days ago), as the customer could
 redrive   moves the dead letters of a queue back into it; first remove what made them fail
@@ -62,9 +63,9 @@ export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.
   const [one, two, three] = given as [string, string, string];
   const commands: Readonly<Record<string, readonly [takes: number, carryOut: (site: Site) => Promise<string>]>> = {
     status: [0, (site) => status(site, now)],
-    endpoint: [2, (site) => endpoint(site, { tenant: one, endpointId: two }, now)],
+    endpoint: [2, ({ env }) => endpointReport(openTable(env), one, two, now)],
     message: [2, (site) => message(site, one, two)],
-    recover: [3, (site) => recover(site, { tenant: one, endpointId: two, since: sinceOf(three, now) }, now)],
+    recover: [3, (site) => recover(site, { tenant: one, endpoint: two, since: sinceOf(three, now) }, now)],
     redrive: [1, (site) => redrive(site, queueOf(one))],
   };
   const [takes, carryOut] = Object.hasOwn(commands, command) ? commands[command]! : [];
@@ -91,13 +92,6 @@ function sinceOf(text: string, now: number): number {
   if (!success) throw new Error(`${JSON.stringify(text)} is not a time such as 2026-11-20T09:30:00Z.`);
   recoverableSince(since, now);
   return since;
-}
-
-/** What a run on this machine tells its operator: how to reach its table and queues. The SDK takes it from the environment of this process. */
-async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessEnv> {
-  const file = join(dataDir, 'operator.json');
-  const text = await readFile(file, 'utf8').catch(() => { throw new Error(`There is no ${file}. Is ${dataDir} the data directory of a run with npm start?`); });
-  return Object.assign(process.env, JSON.parse(text) as NodeJS.ProcessEnv);
 }
 
 async function siteOf(source: NodeJS.ProcessEnv, stack: string): Promise<Site> {
@@ -136,7 +130,7 @@ async function status(site: Site, now: number): Promise<string> {
   const { open, warned } = await new EndpointRuntime(table).ailing(now);
   const overdue = late.filter((by) => by >= OVERDUE);
   const rows = await Promise.all(queueNames.map(async (queue) => [queue, ...(await countsOf(site, queue)), ...(await countsOf(site, queue, true)).slice(0, 1)]));
-  return lines([
+  return columns([
     ['Deliveries due', `${late.length}`],
     ['Overdue by 5 minutes', overdue.length === 0 ? '0' : `${overdue.length}, the oldest by ${Math.round(overdue.reduce((most, by) => Math.max(most, by), 0) / MINUTE)} minutes`],
     ['Jobs due', `${jobs}`],
@@ -163,34 +157,12 @@ async function countsOf({ sqs, urlOf }: Site, queue: QueueName, deadLetters = fa
   return AttributeNames.map((name) => Number(Attributes[name] ?? 0)) as [number, number, number];
 }
 
-async function endpoint({ env }: Site, key: { tenant: string; endpointId: string }, now: number): Promise<string> {
-  const table = openTable(env);
-  const { tenant, endpointId } = key;
-  const [stored, health, { deliveries }] = await Promise.all([
-    new WebhookEndpointStore(table).get(tenant, endpointId),
-    new EndpointRuntime(table).health(key),
-    new DeliveryStore(table).deliveriesOf(tenant, endpointId, 0, { limit: 20, descending: true }),
-  ]);
-  if (!stored && deliveries.length === 0) throw new Error(`The API key ${tenant} has no endpoint ${endpointId}, and had none in the last 30 days.`);
-  const { open } = health?.breaker ?? {};
-  return lines([
-    ['Endpoint', endpointId],
-    ['State', stored ? (stored.disabled ? 'disabled' : 'enabled') : 'deleted, or a URL of basic webhooks'],
-    ...(stored ? [['URL', new URL(stored.url).origin], ['Rate limit', stored.rateLimit === undefined ? 'none' : `${stored.rateLimit} per second`]] : []),
-    ['Deliveries pause', open && open.until > now ? `until ${iso(open.until)}` : 'no'],
-    ['Failing', health?.failing ? `since ${iso(health.failing.since)}` : 'no'],
-    [],
-    ['Last messages', 'event', 'state', 'attempts', 'next attempt'],
-    ...deliveries.map((delivery) => [`${iso(delivery.createdAt)} ${delivery.eventId}`, delivery.event, ...stateOf(delivery)]),
-  ]);
-}
-
 async function message({ env }: Site, tenant: string, messageId: string): Promise<string> {
   const table = openTable(env);
   const store = new DeliveryStore(table);
   const [event, deliveries, { attempts }] = await Promise.all([new MessageReader(table).event(tenant, messageId), store.of(tenant, messageId), store.attempts(tenant, messageId, { limit: 1_000 })]);
   if (!event) throw new Error(`The API key ${tenant} has no message ${messageId}. Messages are kept for 30 days.`);
-  return lines([
+  return columns([
     ['Message', messageId],
     ['Event', event.event],
     ['Created', iso(event.createdAt)],
@@ -208,10 +180,10 @@ async function message({ env }: Site, tenant: string, messageId: string): Promis
   ]);
 }
 
-async function recover(site: Site, request: { tenant: string; endpointId: string; since: number }, now: number): Promise<string> {
-  const { env, urlOf } = site;
+async function recover({ env, urlOf }: Site, { tenant, endpoint, since }: { tenant: string; endpoint: string; since: number }, now: number): Promise<string> {
   const table = openTable(env);
-  const stored = await new WebhookEndpointStore(table).get(request.tenant, request.endpointId);
+  const request = { tenant, endpointId: await endpointIdOf(table, tenant, endpoint), since };
+  const stored = await new WebhookEndpointStore(table).get(tenant, request.endpointId);
   if (stored?.disabled) throw new Error('The endpoint is disabled: nothing would be sent. Its owner has to enable it first.');
   const queue = sendTo.jobs.open(environment({ [queueVariable.jobs]: await urlOf('jobs') }));
   const log = { info: console.error, warn: console.error, error: console.error };
@@ -234,33 +206,4 @@ async function redrive({ sqs, urlOf }: Site, queue: QueueName): Promise<string> 
   }
 }
 
-function stateOf({ status: state, attempts, nextAt }: Delivery): string[] {
-  return [state, `${attempts}`, nextAt === undefined ? '-' : iso(nextAt)];
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
-}
-
-/** Rows of columns, as wide as each needs; an empty row begins new ones. */
-function lines(rows: readonly (readonly string[])[]): string {
-  const groups: (readonly string[])[][] = [[]];
-  for (const row of rows) {
-    if (row.length === 0) groups.push([]);
-    else groups.at(-1)!.push(row);
-  }
-  return groups.map((group) => {
-    const widths = Array.from({ length: Math.max(...group.map((row) => row.length)) }, (_each, column) => Math.max(...group.map((row) => (row[column] ?? '').length)));
-    return group.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
-  }).join('\n\n');
-}
-
-if (import.meta.main) {
-  try {
-    console.log(await run(process.argv.slice(2), process.env));
-  } catch (error) {
-    const { message: text, name } = error as Error;
-    console.error(text || name);
-    process.exitCode = 1;
-  }
-}
+if (import.meta.main) await endWith(() => run(process.argv.slice(2), process.env));

@@ -3,6 +3,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { sourceFile } from '../lib/endpoint.ts';
 import { pascal } from './names.ts';
+import { endWith } from './operator.ts';
+
+const USAGE = `Usage: npm run new:endpoint -- <path>
+
+Starts the file of an endpoint and puts it into the registry. The path is the endpoint's, such as v2/comments/add: v1 or v2,
+and two parts or more of lower-case letters, digits, _ and -.`;
 
 const REGISTRY = 'functions/index.ts';
 
@@ -59,11 +65,10 @@ export function createEndpoint(projectDir: string, given: string): string {
 }
 
 if (import.meta.main) {
-  try {
-    const file = createEndpoint(resolve(import.meta.dirname, '..'), process.argv[2] ?? '');
-    console.log(`${file} waits to be filled in: npm run check says what is missing.`);
-  } catch (error) {
-    console.error((error as Error).message);
-    process.exitCode = 1;
-  }
+  await endWith(async () => {
+    const [path, ...more] = process.argv.slice(2);
+    if (path === '--help') return USAGE;
+    if (path === undefined || more.length > 0) throw new Error(USAGE);
+    return `${createEndpoint(resolve(import.meta.dirname, '..'), path)} waits to be filled in: npm run check says what is missing.`;
+  });
 }

@@ -1,5 +1,6 @@
 /** The operator's command, `npm run restore`: prints the commands that bring a deleted table back as the template has it, and runs none of them. */
 import { parseArgs } from 'node:util';
+import { endWith } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import { STACK } from './synthesise.ts';
 import type { DeployedResource, StackTemplates } from './templateChanges.ts';
@@ -112,10 +113,14 @@ function theOne(...[resources, is]: Parameters<typeof find>): Found {
   return found;
 }
 
-if (import.meta.main) {
+/** Gives what the command prints; throws an error whose message is for the operator. */
+async function run(args: string[]): Promise<string> {
   const commands: Readonly<Record<string, typeof tableCommands>> = { table: tableCommands, stream: streamCommands };
-  const { values: { stack, help }, positionals: [part = ''] } = parseArgs({ options: { stack: { type: 'string', default: STACK }, help: { type: 'boolean', default: false } }, allowPositionals: true });
-  const print = commands[part];
-  console.log(help || !print ? USAGE : print(await sourceTemplates(), stack));
-  if (!help && !print) process.exitCode = 1;
+  const { values: { stack, help }, positionals: [part = ''] } = parseArgs({ args, options: { stack: { type: 'string', default: STACK }, help: { type: 'boolean', default: false } }, allowPositionals: true });
+  if (help) return USAGE;
+  const commandsOf = commands[part];
+  if (!commandsOf) throw new Error(USAGE);
+  return commandsOf(await sourceTemplates(), stack);
 }
+
+if (import.meta.main) await endWith(() => run(process.argv.slice(2)));

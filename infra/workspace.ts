@@ -1,15 +1,18 @@
-/** The operator's command, `npm run workspace`: creates workspaces and says what is offered to an API key, with the operator's own AWS credentials. */
+/** The operator's command, `npm run workspace`: creates and finds workspaces and says what is offered to an API key, with the operator's own AWS credentials. */
 import { parseArgs } from 'node:util';
 import type * as z from 'zod';
 import { type Environment, environment } from '../lib/capability.ts';
-import { ApiKeyEntity } from '../lib/data/credentials.ts';
+import { ApiKeyEntity, OwnerEmailEntity } from '../lib/data/credentials.ts';
 import { settle } from '../lib/data/settle.ts';
 import { openTable, replace } from '../lib/data/table.ts';
-import { createWorkspaces } from '../lib/data/workspaces.ts';
-import { OwnerEmail, ShortName } from '../lib/domain/workspaces.ts';
+import { createWorkspaces, WorkspaceReader } from '../lib/data/workspaces.ts';
+import { emailKey, OwnerEmail, ShortName } from '../lib/domain/workspaces.ts';
+import { iso } from './columns.ts';
+import { endWith, localEnvironment, stackOutputs } from './operator.ts';
 
-const USAGE = `Usage: npm run workspace -- create <email> [--name <name>] [--stack <stack>]
-       npm run workspace -- advanced-webhooks <apiKey> off|on [--stack <stack>]
+const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]
+       npm run workspace -- advanced-webhooks <apiKey> off|on
+       npm run workspace -- show <email>|<workspaceId>|<apiKey>
 
 create makes a workspace for an owner that you vouch for: the address counts as verified and the API keys never
 expire. Prints the workspace's credentials as JSON; the workspace auth token is shown this once.
@@ -17,9 +20,14 @@ expire. Prints the workspace's credentials as JSON; the workspace auth token is 
 advanced-webhooks says whether an API key may use advanced webhooks; every new one may. Turning them off keeps what
 is configured.
 
+show finds a workspace by its owner's address, its id or one of its API keys, and prints the owner and the API keys;
+no credentials.
+
   --name   the owner's name; the e-mail address when left out
   --stack  the CloudFormation stack, CollaborationBackend when left out; not needed where TABLE_NAME and, to create,
-           MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN and SERVICE_NAME are set`;
+           MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN and SERVICE_NAME are set
+  --local  the data directory of a run with npm start, such as .local, instead of a stack
+  --help   this text`;
 
 /** The environment variables that commands need, and the outputs of the stack that have their values. */
 const outputNames = {
@@ -32,7 +40,6 @@ type Variable = keyof typeof outputNames;
 
 /** What the operator asked for. */
 interface Command {
-  readonly stack: string;
   readonly needs: readonly Variable[];
   /** Gives what is printed. */
   carryOut(env: Environment): Promise<object>;
@@ -71,28 +78,54 @@ export async function offerAdvancedWebhooks(options: { apiKey: string; offered: 
   });
 }
 
+/** A workspace as the operator is shown it; without what opens it. */
+export interface FoundWorkspace {
+  readonly workspaceId: string;
+  readonly workspaceName: string;
+  readonly owner: { readonly email: string; readonly name: string; readonly verified: string };
+  readonly apiKeys: readonly { readonly apiKey: string; readonly apiKeyName: string; readonly type: string; readonly createdAt: string; readonly expiresAt: string; readonly advancedWebhooks: 'on' | 'off' }[];
+}
+
+/** The workspace that an owner's address, an id of a workspace or an API key leads to, by keys alone; undefined when there is none. */
+export async function findWorkspace(subject: string, env: Environment): Promise<FoundWorkspace | undefined> {
+  const table = openTable(env);
+  const known = subject.includes('@') ? await table.get(OwnerEmailEntity, { email: emailKey(subject) }) : await table.get(ApiKeyEntity, { apiKey: subject });
+  const found = await new WorkspaceReader(table).get(known?.workspaceId ?? subject);
+  if (!found) return undefined;
+  const { workspace: { workspaceId, workspaceName, owner, verifiedAt }, apiKeys } = found;
+  const keys = await table.getMany(ApiKeyEntity, apiKeys);
+  return {
+    workspaceId,
+    workspaceName,
+    owner: { email: owner.email, name: owner.name, verified: verifiedAt === undefined ? 'no' : iso(verifiedAt) },
+    apiKeys: apiKeys.map(({ apiKey, apiKeyName, type, createdAt }, index) => {
+      const { expiresAt, withheld = [] } = keys[index] ?? {};
+      return { apiKey, apiKeyName, type, createdAt: iso(createdAt), expiresAt: expiresAt === undefined ? 'never' : iso(expiresAt), advancedWebhooks: withheld.includes('advancedWebhooks') ? 'off' : 'on' };
+    }),
+  };
+}
+
 /** Carries out the command and gives what it prints; throws an error whose message is for the operator. */
 export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<string> {
-  const { stack, needs, carryOut } = readArguments(args);
-  const env = environment(await withStackOutputs(source, stack, needs));
+  const { positionals, values } = parsedArguments(args);
+  if (values.help) return USAGE;
+  const { needs, carryOut } = commandOf(positionals, values.name);
+  const env = environment(values.local === undefined ? await withStackOutputs(source, values.stack, needs) : await localEnvironment(values.local));
   return JSON.stringify(await carryOut(env), null, 2);
 }
 
-function readArguments(args: string[]): Command {
-  const { positionals: [command, ...subjects], values } = parsedArguments(args);
+function commandOf([command, ...subjects]: string[], name: string | undefined): Command {
   const [subject, state] = subjects;
-  if (command === 'create' && subject !== undefined && subjects.length === 1) return creation(subject, values);
-  if (command === 'advanced-webhooks' && subject !== undefined && (state === 'on' || state === 'off') && subjects.length === 2 && values.name === undefined) {
-    return offer(subject, state === 'on', values);
-  }
+  if (command === 'create' && subject !== undefined && subjects.length === 1) return creation(subject, name);
+  if (command === 'show' && subject !== undefined && subjects.length === 1 && name === undefined) return showing(subject);
+  if (command === 'advanced-webhooks' && subject !== undefined && (state === 'on' || state === 'off') && subjects.length === 2 && name === undefined) return offer(subject, state === 'on');
   throw new Error(USAGE);
 }
 
-function creation(address: string, { name: given, stack }: { name?: string; stack: string }): Command {
+function creation(address: string, given: string | undefined): Command {
   const email = checked(OwnerEmail, address, 'The e-mail address');
   const name = given === undefined ? undefined : checked(ShortName, given, '--name');
   return {
-    stack,
     needs: ['TABLE_NAME', 'MASTER_KEY_SECRET_ARN', 'SIGNING_KEY_SECRET_ARN', 'SERVICE_NAME'],
     async carryOut(env) {
       const created = await createVerifiedWorkspace({ email, name, env, now: Date.now() });
@@ -102,9 +135,19 @@ function creation(address: string, { name: given, stack }: { name?: string; stac
   };
 }
 
-function offer(apiKey: string, offered: boolean, { stack }: { stack: string }): Command {
+function showing(subject: string): Command {
   return {
-    stack,
+    needs: ['TABLE_NAME'],
+    async carryOut(env) {
+      const found = await findWorkspace(subject, env);
+      if (!found) throw new Error(`There is no workspace of ${subject}: no owner has this address, no workspace this id, and it is no API key.`);
+      return found;
+    },
+  };
+}
+
+function offer(apiKey: string, offered: boolean): Command {
+  return {
     needs: ['TABLE_NAME'],
     async carryOut(env) {
       if ((await offerAdvancedWebhooks({ apiKey, offered, env })) === 'unknown') throw new Error(`There is no API key ${apiKey}.`);
@@ -115,7 +158,7 @@ function offer(apiKey: string, offered: boolean, { stack }: { stack: string }): 
 
 function parsedArguments(args: string[]) {
   try {
-    return parseArgs({ args, allowPositionals: true, options: { name: { type: 'string' }, stack: { type: 'string', default: 'CollaborationBackend' } } });
+    return parseArgs({ args, allowPositionals: true, options: { name: { type: 'string' }, stack: { type: 'string', default: 'CollaborationBackend' }, local: { type: 'string' }, help: { type: 'boolean', default: false } } });
   } catch (error) {
     throw new Error(`${(error as Error).message}\n\n${USAGE}`);
   }
@@ -141,19 +184,4 @@ async function withStackOutputs(source: NodeJS.ProcessEnv, stack: string, needs:
   return { ...source, ...Object.fromEntries(found) };
 }
 
-/** The outputs of a stack, by name. */
-export async function stackOutputs(stack: string): Promise<Map<string, string>> {
-  const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
-  const { Stacks } = await new CloudFormationClient().send(new DescribeStacksCommand({ StackName: stack }));
-  return new Map(Stacks?.[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
-}
-
-if (import.meta.main) {
-  try {
-    console.log(await run(process.argv.slice(2), process.env));
-  } catch (error) {
-    const { message, name } = error as Error;
-    console.error(message || name);
-    process.exitCode = 1;
-  }
-}
+if (import.meta.main) await endWith(() => run(process.argv.slice(2), process.env));

@@ -33,8 +33,10 @@ async function takeDown(delivering: Delivering, target: Stored<Target>, stored: 
     const known = healthAt(read, target._r);
     const now = clock();
     const next = afterAttempt(known, { ...result, random: random(), now }, pauses);
-    if (next === known) return known;
-    const warned = await withWarning(delivering, target, next, now);
+    // What is known of the endpoint before it was changed goes too: it would count among those in trouble for as long as it is stored.
+    const outdated = read !== undefined && read.about !== target._r;
+    if (next === known && !outdated) return known;
+    const warned = await withWarning(delivering, target, { ...next, writtenAt: now }, now);
     if ((await deps.runtime.learn(message, warned, read)) === 'done') {
       if (next.breaker.open && !known.breaker.open) measures.count('BreakersOpened');
       return warned;

@@ -44,14 +44,14 @@ export async function sendMail(call: SendingCall): Promise<void> {
 
   const composed = await deps.contents.compose(message.tenant, mail.mailId, mail.about);
   if ('skip' in composed) {
-    log.info('mail skipped', { mailId: mail.mailId, kind: mail.about.kind, reason: composed.skip });
+    log.info('mail skipped', { tenant: message.tenant, mailId: mail.mailId, kind: mail.about.kind, reason: composed.skip });
     await settle(call, mail, ended(mail, 'SKIPPED', composed.skip));
     return composed.revision === undefined ? undefined : pause(call, composed.revision, composed.skip);
   }
   const mine = await claim(call, mail);
   if (!mine) return;
   const result = await composed.through.send(composed.mail);
-  if (result.outcome !== 'sent') log.warn('mail not sent', { mailId: mail.mailId, kind: mail.about.kind, attempt: mine.attempts, outcome: result.outcome, reason: result.reason });
+  if (result.outcome !== 'sent') log.warn('mail not sent', { tenant: message.tenant, mailId: mail.mailId, kind: mail.about.kind, attempt: mine.attempts, outcome: result.outcome, reason: result.reason });
   await settle(call, mine, afterSending(mine, result, clock(), random(), deps.timing));
   if (result.outcome === 'denied' && composed.revision !== undefined) await pause(call, composed.revision, result.reason);
 }
@@ -67,12 +67,14 @@ async function claim({ deps, message, clock, newId }: SendingCall, mail: Kept<Re
 }
 
 /** Writes what became of a mail, and sends the message about its next attempt where that is near. */
-async function settle({ deps, clock, log, measures }: SendingCall, mail: Kept, next: MailRecord): Promise<void> {
+async function settle({ deps, message: { tenant }, clock, log, measures }: SendingCall, mail: Kept, next: MailRecord): Promise<void> {
   const stored = await deps.mails.replace(mail, next);
-  if (stored === 'lost') return log.warn('mail was changed by another worker', { mailId: mail.mailId, status: next.status });
+  if (stored === 'lost') return log.warn('mail was changed by another worker', { tenant, mailId: mail.mailId, status: next.status });
   if (stored.status === 'SENT') measures.count('MailsSent');
   if (stored.status === 'FAILED') measures.count('MailsFailed');
   if (stored.status === 'UNKNOWN') measures.count('MailsUnknown');
+  // What is counted has its line, also where no attempt tells of it: of a mail whose time or whose worker's was over.
+  if (stored.status === 'FAILED' || stored.status === 'UNKNOWN') log.warn('mail given up', { tenant, mailId: mail.mailId, kind: mail.about.kind, status: stored.status, reason: stored.reason });
   if (isReady(stored)) await deps.queue.send(messageAboutMail(stored, clock()));
 }
 

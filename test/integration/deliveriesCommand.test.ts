@@ -7,8 +7,13 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { run } from '../../infra/deliveries.ts';
+import { offerAdvancedWebhooks } from '../../infra/workspace.ts';
+import { environment } from '../../lib/capability.ts';
 import { DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
+import { EndpointDisabler } from '../../lib/data/deliveries/disabling.ts';
+import { EndpointRuntime } from '../../lib/data/deliveries/runtime.ts';
 import { upsert } from '../../lib/data/table.ts';
+import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
 import { queues as declarations } from '../../lib/queues.ts';
 import type { Customer } from '../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../support/deliveries.ts';
@@ -28,6 +33,13 @@ let endpointId: string;
 /** The address of each queue and dead-letter queue, by its logical id. */
 const urls = new Map<string, string>();
 const operate = (...args: string[]) => run(args, process.env);
+const show = () => operate('endpoint', tenant, endpointId);
+
+/** What stands behind each name of the first rows. */
+function rowsOf(printed: string): Record<string, string> {
+  const [rows] = printed.split('\n\n');
+  return Object.fromEntries(rows!.split('\n').map((row) => row.split(/ {2,}/) as [string, string]));
+}
 
 beforeAll(async () => {
   engine = await startEngine();
@@ -80,11 +92,120 @@ describe('npm run deliveries', () => {
     expect(shown).toMatch(/^State +enabled$/m);
     expect(shown).toMatch(/^Rate limit +7 per second$/m);
     expect(shown).toMatch(new RegExp(`^Failing +since ${new Date(system.now).toISOString().slice(0, 10)}`, 'm'));
-    expect(shown).toMatch(new RegExp(`Z ${eventId} +comment\\.add +PENDING +1 +20`));
+    expect(shown).toMatch(new RegExp(`Z ${eventId} +comment\\.add +PENDING +1 +20\\S+ +failed 500$`, 'm'));
     const told = await operate('message', tenant, eventId);
     expect(told).toMatch(/^Event +comment\.add$/m);
     expect(told).toMatch(new RegExp(`${endpointId} +1 +failed +500 +\\d+`));
     expect(`${shown}${told}`).not.toMatch(/secret|private/);
+  });
+
+  test('endpoint: what was learnt before the endpoint was changed says nothing of it, as to the worker', async () => {
+    hooks.answer('/a?token=secret', { status: 500 });
+    for (let i = 0; i < 10; i++) await system.publish(tenant);
+    for (let i = 0; i < 10; i++) await system.workOnNext();
+    expect(rowsOf(await show())).toMatchObject({ 'Deliveries pause': expect.stringMatching(/^until 20/), Failing: expect.stringMatching(/^since 20/), 'Last delivered': 'none of the last 20 messages' });
+    const pausing = async () => Number(rowsOf(await run(['status'], process.env, system.now))['Endpoints pausing']);
+    const before = await pausing();
+    await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });
+    await system.publish(tenant);
+    await system.workOnNext();
+    expect(hooks.at('/b')).toHaveLength(1);
+    const rows = rowsOf(await show());
+    expect(rows).toMatchObject({ 'Deliveries pause': 'no', Failing: 'no' });
+    expect(rows['Last delivered']!.slice(0, 10)).toBe(new Date(system.now).toISOString().slice(0, 10));
+    // Nor does it count among those in trouble any more.
+    expect(await pausing()).toBe(before - 1);
+  });
+
+  test('endpoint: a success that the worker did not look at, of so many, ends the failing too', async () => {
+    const learn = async (since: number) => {
+      const runtime = new EndpointRuntime(system.table);
+      const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
+      const failing = { since, last: since, days: 1, warned: 0 };
+      await runtime.learn({ tenant, endpointId }, { about: _r, breaker: { inARow: 1, window: { since, attempts: 5_000, failures: 1 } }, failing, writtenAt: since }, await runtime.health({ tenant, endpointId }));
+    };
+    await learn(system.now - MINUTE);
+    expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now - MINUTE).toISOString()}`);
+    system.random = () => 0.999;
+    await system.publish(tenant);
+    await system.workOnNext();
+    expect(await new EndpointRuntime(system.table).health({ tenant, endpointId })).toMatchObject({ failing: { since: system.now - MINUTE } });
+    expect(rowsOf(await show()).Failing).toBe('no');
+    await learn(system.now + MINUTE);
+    expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now + MINUTE).toISOString()}`);
+  });
+
+  test('endpoint: a pause that is over leaves it to the next delivery', async () => {
+    hooks.answer('/a?token=secret', { status: 500 });
+    for (let i = 0; i < 10; i++) await system.publish(tenant);
+    for (let i = 0; i < 10; i++) await system.workOnNext();
+    expect(rowsOf(await run(['endpoint', tenant, endpointId], process.env, system.now + MINUTE))['Deliveries pause']).toBe('no longer: the next one decides');
+  });
+
+  test('endpoint tells what it gets, by its uid as well', async () => {
+    const { id } = await customer.ok(paths.create, { url: hooks.url('/c'), uid: 'crm', filterTypes: ['comment.add', 'comment.update'], channels: ['sales'] });
+    const shown = await operate('endpoint', tenant, 'crm');
+    expect(rowsOf(shown)).toMatchObject({ Endpoint: id, Uid: 'crm', State: 'enabled', 'Advanced webhooks': 'on', Events: 'comment.add, comment.update', Channels: 'only events with one of sales', 'Rate limit': 'none' });
+    expect(await operate('endpoint', tenant, id)).toBe(shown);
+    expect(rowsOf(await show())).toMatchObject({ Events: 'of every type', Channels: 'any, or none' });
+    await customer.ok(paths.update, { endpointId: id, disabled: true });
+    await expect(operate('recover', tenant, 'crm', new Date().toISOString())).rejects.toThrow(/^The endpoint is disabled/);
+  });
+
+  test('endpoint: an id is taken for a uid only where it is none', async () => {
+    for (const uid of [endpointId, 'ep_basic_raw']) await customer.ok(paths.create, { url: hooks.url('/c'), uid });
+    for (const id of [endpointId, 'ep_basic_raw']) expect(rowsOf(await operate('endpoint', tenant, id)).Endpoint).toBe(id);
+  });
+
+  test('endpoint: since when and by whom it is disabled, until it is enabled again', async () => {
+    const before = Date.now();
+    await customer.ok(paths.update, { endpointId, disabled: true });
+    const disabled = rowsOf(await show());
+    const [, since] = /^disabled since (.*), by a request of the API key$/.exec(disabled.State!)!;
+    expect(Date.parse(since!)).toBeGreaterThanOrEqual(before);
+    expect(Object.keys(disabled)).not.toContain('Failing');
+    await customer.ok(paths.update, { endpointId, description: 'Still off', disabled: true });
+    expect(rowsOf(await show()).State).toBe(disabled.State);
+    await customer.ok(paths.update, { endpointId, disabled: false });
+    expect(rowsOf(await show()).State).toBe('enabled');
+    const stored = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
+    expect(stored).not.toHaveProperty('disabling');
+    await new EndpointDisabler(system.table).disable(tenant, stored, system.now - 120 * HOUR, system.now);
+    expect(rowsOf(await show()).State).toBe(`disabled since ${new Date(system.now).toISOString()}, by the service: every attempt had failed for 5 days`);
+    const { id } = await customer.ok(paths.create, { url: hooks.url('/c'), disabled: true });
+    expect(rowsOf(await operate('endpoint', tenant, id)).State).toMatch(/^disabled since .*, by a request of the API key$/);
+  });
+
+  test('endpoint: of one that was deleted, what became of the messages to it', async () => {
+    await system.publish(tenant);
+    await customer.ok(paths.delete, { endpointId });
+    const shown = await show();
+    expect(rowsOf(shown)).toMatchObject({ Endpoint: endpointId, State: 'deleted' });
+    expect(shown).toMatch(/comment\.add +PENDING/);
+  });
+
+  test('endpoint: whether advanced webhooks are on for the customer at all', async () => {
+    const state = async () => rowsOf(await show())['Advanced webhooks'];
+    await customer.ok(paths.updateConfig, { isEnabled: false });
+    expect(await state()).toBe('off: disabled by the customer');
+    await offerAdvancedWebhooks({ apiKey: tenant, offered: false, env: environment(process.env) });
+    expect(await state()).toBe('off: not offered to the API key by the operator');
+  });
+
+  test('endpoint: a URL of basic webhooks, with what it gets', async () => {
+    const rows = async (id: string) => rowsOf(await operate('endpoint', tenant, id));
+    expect(await rows('ep_basic_raw')).toMatchObject({ Kind: 'rawNotificationUrl of basic webhooks', 'Basic webhooks': 'off: never enabled by the customer', URL: 'none is set', Events: 'none: no trigger is on' });
+    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw?token=secret'), triggers: { 'comment.add': true } } });
+    hooks.answer('/raw?token=secret', { status: 503 });
+    await system.publish(tenant);
+    await system.drain();
+    const raw = await rows('ep_basic_raw');
+    expect(raw).toMatchObject({ 'Basic webhooks': 'on', URL: hooks.url(''), Failing: expect.stringMatching(/^since /) });
+    expect(raw.Events!.split(', ')).toContain('comment.add');
+    expect(await rows('ep_basic_processed')).toMatchObject({ Kind: 'processedNotificationUrl of basic webhooks', 'Basic webhooks': 'on', URL: 'none is set' });
+    await customer.ok(paths.updateBasic, { useWebhookService: false });
+    expect(await rows('ep_basic_raw')).toMatchObject({ 'Basic webhooks': 'off: disabled by the customer' });
+    expect(JSON.stringify(raw)).not.toContain('secret');
   });
 
   test('recover sends again what failed', async () => {

@@ -174,6 +174,7 @@ describe('when something goes wrong', () => {
     expect((await only()).status).toBe('UNKNOWN');
     expect(system.mails).toHaveLength(1);
     expect(system.measures.counted).toEqual(new Map([['MailsUnknown', 1]]));
+    expect(system.warnings).toEqual([{ message: 'mail given up', ...(await key()), kind: 'event', status: 'UNKNOWN', reason: 'the worker ended while it was being sent' }]);
   });
 
   test('deliveries 2.12: nor does the sweeper, which finds it', async () => {
@@ -216,6 +217,10 @@ describe('when something goes wrong', () => {
     expect(at).toEqual([1, 6, 36, 156, 516]);
     expect(await only()).toMatchObject({ status: 'FAILED', attempts: 6, reason: '500' });
     expect(system.measures.counted).toEqual(new Map([['MailsFailed', 1]]));
+    expect(system.warnings).toMatchObject([
+      ...[1, 2, 3, 4, 5, 6].map((attempt) => ({ message: 'mail not sent', ...mail, kind: 'event', attempt, outcome: 'failed', reason: '500' })),
+      { message: 'mail given up', ...mail, kind: 'event', status: 'FAILED', reason: '500' },
+    ]);
   });
 
   test('deliveries 2.12: a throttled mail waits and uses no attempt', async () => {

@@ -1,15 +1,19 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as getOrganizations } from '../../functions/v2/organizations/get.ts';
 import { handler as getWorkspace } from '../../functions/v2/workspace/get.ts';
-import { createVerifiedWorkspace, run, type WorkspaceCredentials } from '../../infra/workspace.ts';
+import { createVerifiedWorkspace, type FoundWorkspace, run, type WorkspaceCredentials } from '../../infra/workspace.ts';
 import { environment } from '../../lib/capability.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
+import { createWorkspaces } from '../../lib/data/workspaces.ts';
 import { type Engine, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { storedItem } from '../support/items.ts';
 import { post } from '../support/requests.ts';
@@ -25,8 +29,8 @@ interface Outcome {
 }
 
 /** Runs the command in a process of its own, as an operator does. */
-function operate(args: string[], env: NodeJS.ProcessEnv = process.env): Promise<Outcome> {
-  const command = fileURLToPath(new URL('../../infra/workspace.ts', import.meta.url));
+function operate(args: string[], env: NodeJS.ProcessEnv = process.env, name = 'workspace'): Promise<Outcome> {
+  const command = fileURLToPath(new URL(`../../infra/${name}.ts`, import.meta.url));
   return new Promise((resolve) => {
     execFile(process.execPath, [command, ...args], { env: { ...env, NODE_OPTIONS: '' } }, (error, stdout, stderr) => {
       resolve({ code: (error?.code as number | undefined) ?? 0, stdout, stderr });
@@ -80,6 +84,9 @@ describe('npm run workspace', () => {
     ['an unknown option', ['create', 'ada@example.com', '--mane', 'Ada'], /^Unknown option '--mane'.*\n\nUsage: /s],
     ['an option without its value', ['create', 'ada@example.com', '--name'], /^Option '--name <value>' argument missing\n\nUsage: /],
     ['something else than an address', ['create', 'ada'], /^The e-mail address "ada" is not valid: must be an e-mail address\n\nUsage: /],
+    ['nothing to show', ['show'], /^Usage: /],
+    ['a name for what is shown', ['show', 'ada@example.com', '--name', 'Ada'], /^Usage: /],
+    ['a directory of no run', ['show', 'ada@example.com', '--local', 'nowhere'], /^There is no nowhere\/operator\.json/],
     ['an empty name', ['create', 'ada@example.com', '--name', ''], /^--name "" is not valid: .*\n\nUsage: /],
   ])('conventions: with %s it explains itself', async (_what, args, message) => {
     await expect(run(args, process.env)).rejects.toThrow(message);
@@ -92,11 +99,58 @@ describe('npm run workspace', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
+  test('conventions: --help is the explanation itself', async () => {
+    expect(await run(['--help'], process.env)).toMatch(/^Usage: npm run workspace -- create <email>/);
+  });
+
+  test.each([['workspace', ['create', 'ada@example.com']], ['deliveries', ['status']], ['checkDeploy', []]] as const)('conventions: without a region, %s says what to set', async (name, args) => {
+    const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^AWS_|_ARN$|_URL$|^TABLE_NAME$|^SERVICE_NAME$/.test(key)));
+    expect(await operate([...args], { ...env, AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null', AWS_EC2_METADATA_DISABLED: 'true' }, name))
+      .toEqual({ code: 1, stdout: '', stderr: 'No AWS region is known: set AWS_REGION, or AWS_PROFILE to a profile with a region.\n' });
+  });
+
+  test('conventions: without credentials it says what to set', async () => {
+    const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^AWS_|_URL$/.test(key)));
+    const { code, stderr } = await operate(['create', 'ada@example.com'], { ...env, AWS_REGION: 'us-east-1', AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null', AWS_EC2_METADATA_DISABLED: 'true' });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^There are no AWS credentials: set AWS_PROFILE .*\n$/);
+  });
+
   test('design 3: what AWS refuses is said in a line, without a stack trace', async () => {
     const { code, stdout, stderr } = await operate(['create', 'ada@example.com'], { ...process.env, TABLE_NAME: 'elsewhere' });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(stderr).toMatch(/table|resource/i);
+  });
+});
+
+describe('npm run workspace -- show', () => {
+  const show = async (subject: string) => JSON.parse(await run(['show', subject], process.env)) as FoundWorkspace;
+
+  test('finds a workspace by its owner\'s address in any case, by its id and by an API key, and shows no credentials', async () => {
+    const made = await createVerifiedWorkspace({ email: 'Found@example.com', name: 'Found', env: environment(process.env), now: 1_800_000_000_000 }) as WorkspaceCredentials;
+    await run(['advanced-webhooks', made.apiKey, 'off'], process.env);
+    const shown = await show('found@EXAMPLE.com');
+    expect(shown).toEqual({
+      workspaceId: made.workspaceId,
+      workspaceName: 'Found workspace',
+      owner: { email: 'Found@example.com', name: 'Found', verified: '2027-01-15T08:00:00.000Z' },
+      apiKeys: [{ apiKey: made.apiKey, apiKeyName: expect.any(String), type: 'testing', createdAt: '2027-01-15T08:00:00.000Z', expiresAt: 'never', advancedWebhooks: 'off' }],
+    });
+    expect([await show(made.workspaceId), await show(made.apiKey)]).toEqual([shown, shown]);
+    expect(JSON.stringify(shown)).not.toMatch(new RegExp(`${made.authToken}|${made.workspaceAuthToken}|oken`));
+  });
+
+  test('shows until when the keys of an owner work who has not verified the address', async () => {
+    const now = 1_800_000_000_000;
+    const env = environment(process.env);
+    const created = await createWorkspaces.open(env).create({ ownerEmail: 'late@example.com', name: undefined }, { keysExpireAt: now + 1_000 }, now);
+    expect(await show('late@example.com')).toMatchObject({ owner: { verified: 'no' }, apiKeys: [{ expiresAt: '2027-01-15T08:00:01.000Z', advancedWebhooks: 'on' }] });
+    expect(created).not.toBe('exists');
+  });
+
+  test.each(['nobody@example.com', 'ws_none', 'key_none'])('says that there is none of %s', async (subject) => {
+    await expect(show(subject)).rejects.toThrow(`There is no workspace of ${subject}: no owner has this address, no workspace this id, and it is no API key.`);
   });
 });
 
@@ -119,6 +173,20 @@ describe('where the settings come from', () => {
     cloudFormation = await startCloudFormation('CollaborationBackend', outputs);
     const created = JSON.parse(await run(['create', 'mixed@example.com'], { SERVICE_NAME: 'own' })) as WorkspaceCredentials;
     expect(issuerOf(created.authToken)).toBe('own');
+  });
+
+  test('on a run of npm start: by what it wrote for its operator', async () => {
+    cloudFormation = await startCloudFormation('CollaborationBackend', {});
+    const dataDir = await mkdtemp(join(tmpdir(), 'run-'));
+    const { TABLE_NAME: name, SERVICE_NAME } = process.env;
+    try {
+      await writeFile(join(dataDir, 'operator.json'), JSON.stringify({ TABLE_NAME: name, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, SERVICE_NAME: 'locally' }));
+      const created = JSON.parse(await run(['create', 'local@example.com', '--local', dataDir], {})) as WorkspaceCredentials;
+      expect(issuerOf(created.authToken)).toBe('locally');
+    } finally {
+      process.env.SERVICE_NAME = SERVICE_NAME;
+      await rm(dataDir, { recursive: true });
+    }
   });
 
   test('conventions: a stack that does not exist, or has not all outputs, is named', async () => {

@@ -32,6 +32,7 @@ export class MailSystem {
   readonly results: (MailResult | (() => MailResult))[] = [];
   readonly measures = keptMeasures();
   readonly skipped: unknown[] = [];
+  readonly warnings: object[] = [];
   /** Where SendGrid is. */
   sendGrid = 'http://127.0.0.1:9';
   /** Undefined where the operator has not set a sender. */
@@ -50,7 +51,7 @@ export class MailSystem {
   readonly #sender = { send: async (messages: readonly QueueMessage[]) => void this.queue.push(...messages.filter(({ body }) => (body as MailMessage).tenant === this.#tenant)) };
   readonly #clock = () => this.now;
   readonly #make = { mails: this.store, queue: this.#sender, timing: this.timing, clock: this.#clock };
-  readonly #log = { info: (_message: string, keys?: Record<string, unknown>) => void this.skipped.push(keys?.reason), warn: () => undefined, error: () => undefined };
+  readonly #log = { info: (_message: string, keys?: Record<string, unknown>) => void this.skipped.push(keys?.reason), warn: (message: string, keys?: Record<string, unknown>) => void this.warnings.push({ message, ...keys }), error: () => undefined };
 
   constructor(engine: Engine, { apiKey }: Customer) {
     this.#engine = engine;

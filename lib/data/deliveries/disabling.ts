@@ -22,7 +22,7 @@ export class EndpointDisabler {
     const iso = (at: number) => new Date(at).toISOString();
     const data = { metadata: { apiKey: tenant }, endpointId, firstFailureAt: iso(firstFailureAt), disabledAt: iso(now) };
     const outcome = await this.#table.write([
-      replace(WebhookEndpointEntity, { ...endpoint, tenant, disabled: true, updatedAt: now }, _r),
+      replace(WebhookEndpointEntity, { ...endpoint, tenant, disabled: true, disabling: { at: now, by: 'failures' }, updatedAt: now }, _r),
       ...emit(tenant, { event: 'endpoint.disabled', cause: { type: 'WebhookEndpoint', id: endpointId, revision: _r + 1 }, payload: { source: 'operational', data } }, now),
     ]);
     return outcome === 'done' ? 'done' : 'lost';

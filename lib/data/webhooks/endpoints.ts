@@ -62,6 +62,11 @@ export class WebhookEndpointStore {
     return this.#table.get(WebhookEndpointEntity, { tenant, endpointId });
   }
 
+  /** The id of the endpoint that has a `uid`; undefined when none has. */
+  async named(tenant: string, uid: string): Promise<string | undefined> {
+    return (await this.#table.get(WebhookEndpointUidEntity, { tenant, uid }))?.endpointId;
+  }
+
   /**
    * Stores a new endpoint, its uid and the count of all in one transaction. `taken` when another endpoint has the uid,
    * `full` when there are as many as there may be.

@@ -19,6 +19,8 @@ export const WebhookEndpoint = z.object({
   filterTypes: z.array(z.string()).optional(),
   channels: z.array(z.string()).optional(),
   disabled: z.boolean(),
+  /** Since when, and whether a request or nothing but failures did it; while it is disabled, unless that was before this was kept. */
+  disabling: z.object({ at: z.number(), by: z.enum(['request', 'failures']) }).optional(),
   rateLimit: z.number().optional(),
   uid: z.string().optional(),
   /** As JSON text. */
@@ -67,12 +69,19 @@ function storedFields({ filterTypes, channels, metadata, ...fields }: z.output<t
 /** A new endpoint, enabled unless it was asked to be disabled (spec 3). */
 export function newEndpoint({ url, ...fields }: z.output<typeof NewWebhookEndpoint>, made: { endpointId: string; secret: SigningSecret; now: number }): WebhookEndpoint {
   const { endpointId, secret, now } = made;
-  return merge<WebhookEndpoint>({ endpointId, url, disabled: false, secrets: [secret], createdAt: now, updatedAt: now }, storedFields(fields));
+  return withDisabling(undefined, merge<WebhookEndpoint>({ endpointId, url, disabled: false, secrets: [secret], createdAt: now, updatedAt: now }, storedFields(fields)), now);
 }
 
 /** An endpoint with the sent fields over it; the others keep their values (facts B3). Secrets whose time is over go. */
 export function changeEndpoint(endpoint: WebhookEndpoint, change: z.output<typeof WebhookEndpointChange>, now: number): WebhookEndpoint {
-  return { ...merge(endpoint, storedFields(change)), secrets: liveSecrets(endpoint.secrets, now), updatedAt: now };
+  return withDisabling(endpoint, { ...merge(endpoint, storedFields(change)), secrets: liveSecrets(endpoint.secrets, now), updatedAt: now }, now);
+}
+
+/** An endpoint as a request leaves it, with since when it is disabled: since now, when it was not before. */
+function withDisabling(before: WebhookEndpoint | undefined, { disabling, ...after }: WebhookEndpoint, now: number): WebhookEndpoint {
+  if (!after.disabled) return after;
+  const known = before?.disabled ? disabling : { at: now, by: 'request' as const };
+  return { ...after, ...(known && { disabling: known }) };
 }
 
 /** An endpoint as answers show it: what is not set is null (spec 4.3). Neither metadata nor secrets are shown. */

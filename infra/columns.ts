@@ -1,0 +1,17 @@
+/** Rows of columns, as wide as each needs; an empty row begins new ones. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const groups: (readonly string[])[][] = [[]];
+  for (const row of rows) {
+    if (row.length === 0) groups.push([]);
+    else groups.at(-1)!.push(row);
+  }
+  return groups.map((group) => {
+    const widths = Array.from({ length: Math.max(...group.map((row) => row.length)) }, (_each, column) => Math.max(...group.map((row) => (row[column] ?? '').length)));
+    return group.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+  }).join('\n\n');
+}
+
+/** A time for people, as the API writes it too. */
+export function iso(at: number): string {
+  return new Date(at).toISOString();
+}

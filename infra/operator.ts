@@ -1,0 +1,34 @@
+/** What the operator's commands share: where they work, and how they end. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The outputs of a stack, by name. */
+export async function stackOutputs(stack: string): Promise<Map<string, string>> {
+  const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
+  const { Stacks } = await new CloudFormationClient().send(new DescribeStacksCommand({ StackName: stack }));
+  return new Map(Stacks?.[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
+}
+
+/** What a run on this machine tells its operator: how to reach what it has. The SDK takes it from the environment of this process. */
+export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessEnv> {
+  const file = join(dataDir, 'operator.json');
+  const text = await readFile(file, 'utf8').catch(() => { throw new Error(`There is no ${file}. Is ${dataDir} the data directory of a run with npm start?`); });
+  return Object.assign(process.env, JSON.parse(text) as NodeJS.ProcessEnv);
+}
+
+/** Prints what a command gives; what it throws in one text, without a stack trace, and with code 1. */
+export async function endWith(carryOut: () => Promise<string>): Promise<void> {
+  try {
+    console.log(await carryOut());
+  } catch (error) {
+    console.error(explanation(error as Error));
+    process.exitCode = 1;
+  }
+}
+
+/** What the SDK says to programmers, in words for the operator. */
+function explanation({ name, message }: Error): string {
+  if (message === 'Region is missing') return 'No AWS region is known: set AWS_REGION, or AWS_PROFILE to a profile with a region.';
+  if (name === 'CredentialsProviderError') return `There are no AWS credentials: set AWS_PROFILE to a profile that has some, and log in where it needs that. (${message})`;
+  return message || name;
+}
