@@ -20,6 +20,10 @@ export const familyQueries = {
     name: 'an API key in',
     text: ['fields @timestamp, endpoint, status, errorStatus, durationMs, requestId', 'filter message = "request" and tenant = "<apiKey>"', 'sort @timestamp desc', 'limit 1000'],
   },
+  messagesNotSent: {
+    name: 'messages not sent in',
+    text: ['fields @timestamp, endpoint, messages, error.name, error.message, requestId', 'filter message = "messages not sent, left to the sweeper"', 'sort @timestamp desc', 'limit 1000'],
+  },
   ofRequest: { name: 'a request in', text: ['fields @timestamp, level, endpoint, message, status, errorStatus, tenant, durationMs, error.name, error.message', 'filter requestId = "<x-request-id>"', 'sort @timestamp asc'] },
 } as const satisfies Readonly<Record<string, Query>>;
 
@@ -34,6 +38,18 @@ export const workerQueries = {
     name: 'why a webhook does not arrive',
     text: ['fields @timestamp, worker, message, eventId, endpointId, attempt, outcome, responseStatus, reason, error.message', 'filter eventId = "<messageId>" or endpointId = "<endpointId>"', 'sort @timestamp asc', 'limit 1000'],
   },
+  mails: {
+    name: 'mails not sent',
+    text: [
+      'filter message in ["mail given up", "mail not sent", "mail skipped", "e-mail pauses"]',
+      'stats count(*) as mails, min(@timestamp) as first, max(@timestamp) as last by message, status, outcome, reason, kind, tenant',
+      'sort mails desc',
+    ],
+  },
+  messagesNotSent: {
+    name: 'messages not sent in Workers',
+    text: ['fields @timestamp, worker, message, eventId, messages, error.name, error.message', 'filter message in ["messages not sent, left to the sweeper", "event not fanned out"]', 'sort @timestamp desc', 'limit 1000'],
+  },
 } as const satisfies Readonly<Record<string, Query>>;
 
 /** About every request, from the one log that the gateway writes: also of functions that could not answer. */
@@ -43,7 +59,7 @@ export const gatewayQueries = {
     name: 'slowest endpoints',
     text: ['stats count(*) as requests, pct(latencyMs, 50) as p50, pct(latencyMs, 99) as p99, max(latencyMs) as slowest by route', 'sort p99 desc'],
   },
-  ofRequest: { name: 'a request by its id', text: ['fields time, route, path, status, latencyMs, integrationStatus, integrationError', 'filter requestId = "<x-request-id>"'] },
+  ofRequest: { name: 'a request by its id', text: ['fields time, sourceIp, route, path, status, latencyMs, integrationStatus, integrationError', 'filter requestId = "<x-request-id>"'] },
 } as const satisfies Readonly<Record<string, Query>>;
 
 const queryText = ({ text }: Query) => text.join(' | ');

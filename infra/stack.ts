@@ -58,7 +58,7 @@ export class Backend extends Stack {
     this.families = [...Map.groupBy(endpoints, ({ path }) => familyOf(path))]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([family, members]) => new FamilyStack(this, { family, endpoints: members, code, apiId: api.ref, logRetentionDays, ...surroundings }));
-    const sources = { queues: shared.queues, streamArn: shared.table.attrStreamArn, streamDeadLettersArn: streamDeadLetters.attrArn };
+    const sources = { queues: shared.queues, tableArn: shared.table.attrArn, streamArn: shared.table.attrStreamArn, streamDeadLettersArn: streamDeadLetters.attrArn };
     this.workers = workers.length === 0 ? undefined : new WorkersStack(this, { workers, code, sources, logRetentionDays, ...surroundings });
     createMonitoring(this, {
       families: this.families, workers: this.workers?.functions ?? [], api, table: shared.table, queues: shared.queues, streamDeadLetters, settings,

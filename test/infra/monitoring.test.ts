@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { alarmText, runbooks } from '../../infra/alarmText.ts';
@@ -198,7 +198,7 @@ describe('the saved queries', () => {
   test('design 11: of each family search the logs of all its functions: by API key, by request, and for faults', () => {
     for (const [family, template] of assembly.families) {
       const queries = queriesOf(template);
-      expect([...queries.keys()].sort()).toEqual(['a request in', 'an API key in', 'faults of'].map((name) => `CollaborationBackend/${name} ${pascal(family)}`));
+      expect([...queries.keys()].sort()).toEqual(['a request in', 'an API key in', 'faults of', 'messages not sent in'].map((name) => `CollaborationBackend/${name} ${pascal(family)}`));
       for (const { LogGroupNames } of queries.values()) expect(LogGroupNames).toEqual(logGroupsOf(template));
       expect(queries.get(`CollaborationBackend/an API key in ${pascal(family)}`)!.QueryString).toContain('tenant = "<apiKey>"');
       expect(queries.get(`CollaborationBackend/a request in ${pascal(family)}`)!.QueryString).toContain('requestId = "<x-request-id>"');
@@ -212,10 +212,19 @@ describe('the saved queries', () => {
     const written = Object.keys(JSON.parse(stage.Properties.AccessLogSettings.Format));
     for (const { QueryString, LogGroupNames } of queries.values()) {
       expect(LogGroupNames).toEqual([{ Ref: expect.stringMatching(/^AccessLogs/) }]);
-      const named = (QueryString as string).match(/\b(requestId|route|path|status|latencyMs|integrationStatus|integrationError|time)\b/g)!;
+      const named = (QueryString as string).match(/\b(requestId|sourceIp|route|path|status|latencyMs|integrationStatus|integrationError|time)\b/g)!;
       expect(written).toEqual(expect.arrayContaining(named));
     }
+    expect(queries.get('CollaborationBackend/a request by its id')!.QueryString).toMatch(/^fields .*\bsourceIp\b/);
     expect(queries.get('CollaborationBackend/slowest endpoints')!.QueryString).toBe('stats count(*) as requests, pct(latencyMs, 50) as p50, pct(latencyMs, 99) as p99, max(latencyMs) as slowest by route | sort p99 desc');
+  });
+
+  test('filter by messages that the code logs', () => {
+    const sources = readdirSync(join(projectDir, 'lib'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts')).map((file) => readFileSync(join(projectDir, 'lib', file), 'utf8')).join('\n');
+    const texts = assembly.templates.flatMap((template) => [...queriesOf(template).values()].map(({ QueryString }) => QueryString as string));
+    const messages = new Set(texts.flatMap((text) => [...text.matchAll(/message (?:=|in) (\[.*?\]|".*?")/g)].flatMap(([, named]) => [...named!.matchAll(/"(.*?)"/g)].map(([, message]) => message!))));
+    expect([...messages]).toEqual(expect.arrayContaining(['request', 'failure', 'attempt failed', 'mail not sent', 'messages not sent, left to the sweeper']));
+    for (const message of messages) expect(sources).toMatch(new RegExp(`\\.(info|warn|error)\\('${message}'`));
   });
 
   test('are those that alarms name', () => {

@@ -33,7 +33,8 @@ function readingPairs({ on }: Worker): string[] {
   }
   if (!('inserts' in on)) return [];
   return pairsOf([
-    { Resource: streamArn, Action: ['dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:DescribeStream', 'dynamodb:ListStreams'] },
+    // Of any stream of the table: one that is restored under its name has a new stream.
+    { Resource: { 'Fn::Join': ['', [arnOf('Table'), '/stream/*']] }, Action: ['dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:DescribeStream', 'dynamodb:ListStreams'] },
     { Resource: arnOf('StreamDeadLetters'), Action: 'sqs:SendMessage' },
   ]);
 }
@@ -145,9 +146,9 @@ describe('what calls a worker', () => {
 });
 
 describe('the saved queries', () => {
-  test('design 11: search the logs of all workers: for faults, for an endpoint\'s failed deliveries, for why a webhook does not arrive', () => {
+  test('design 11: search the logs of all workers: for faults, for an endpoint\'s failed deliveries, for why a webhook does not arrive, for mails, for messages that were not sent', () => {
     const queries = new Map(resources(template, 'AWS::Logs::QueryDefinition').map(([, { Properties }]) => [Properties.Name as string, Properties]));
-    expect([...queries.keys()]).toEqual(['faults of Workers', 'failed deliveries of an endpoint', 'why a webhook does not arrive'].map((name) => `CollaborationBackend/${name}`));
+    expect([...queries.keys()]).toEqual(['faults of Workers', 'failed deliveries of an endpoint', 'why a webhook does not arrive', 'mails not sent', 'messages not sent in Workers'].map((name) => `CollaborationBackend/${name}`));
     for (const { LogGroupNames } of queries.values()) expect(LogGroupNames).toEqual(functionsOf(template).map(([, { Properties }]) => Properties.LoggingConfig.LogGroup));
     expect(queries.get('CollaborationBackend/faults of Workers')!.QueryString).toMatch(/message = "failure".* by worker,/);
     expect(queries.get('CollaborationBackend/failed deliveries of an endpoint')!.QueryString).toMatch(/message = "attempt failed" and endpointId = .* by outcome, responseStatus, reason/);
