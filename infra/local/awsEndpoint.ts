@@ -1,11 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refuse } from './awsAnswer.ts';
 import type { Service } from './awsService.ts';
+import { Door } from './door.ts';
 import { dynamoDbAccesses } from './dynamoDbAccess.ts';
 import { forwarder } from './forwarder.ts';
 import { allows } from './iam.ts';
+import type { Measurements } from './measurements.ts';
 import type { Outbox } from './outbox.ts';
 import type { Principal, Principals } from './principals.ts';
 import type { QueueStore } from './queueStore.ts';
@@ -20,6 +20,7 @@ export interface AwsEndpointOptions {
   readonly outbox: Outbox;
   readonly queues: QueueStore;
   readonly principals: Principals;
+  readonly measurements: Pick<Measurements, 'consumed'>;
   /** Called after every write to a table. */
   onTableWrite(): void;
 }
@@ -31,53 +32,60 @@ const tableWrites = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteI
  * does not allow, as IAM would, and forwards the rest to the table engine or answers itself.
  */
 export class AwsEndpoint {
-  readonly #server: Server;
+  readonly #door: Door;
+  /** To the same services: those that can be away while the rest is there are called through doors of their own. */
+  readonly queues: Door;
+  readonly mail: Door;
   #close = () => undefined as void;
 
-  private constructor(server: Server) {
-    this.#server = server;
+  private constructor(door: Door, queues: Door, mail: Door) {
+    this.#door = door;
+    this.queues = queues;
+    this.mail = mail;
   }
 
-  /** Takes a port, which the addresses of queues in the environment of functions contain. Calls are answered after `open`. */
+  /** Takes ports, which the addresses of queues in the environment of functions contain. Calls are answered after `open`. */
   static async listen(): Promise<AwsEndpoint> {
-    const server = createServer();
-    server.keepAliveTimeout = 0;
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new AwsEndpoint(server);
+    return new AwsEndpoint(await Door.create(), await Door.create(), await Door.create());
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#door.url;
   }
 
-  open({ enginePort, secrets, outbox, queues, principals, onTableWrite }: AwsEndpointOptions): void {
-    const engine = forwarder(enginePort);
+  open({ enginePort, secrets, outbox, queues, principals, measurements, onTableWrite }: AwsEndpointOptions): void {
+    const engine = forwarder(enginePort, measurements);
     this.#close = engine.close;
     const services: Record<string, Service> = {
       DynamoDB_20120810: {
         accesses: dynamoDbAccesses,
-        answer({ operation, body, request, response }) {
-          if (tableWrites.has(operation)) response.once('finish', onTableWrite);
-          engine.forward(request, body, response);
+        answer(call) {
+          if (tableWrites.has(call.operation)) call.response.once('finish', onTableWrite);
+          engine.forward(call);
         },
       },
       AmazonSQS: sqs(queues),
       secretsmanager: secretsManager(secrets),
       ses: ses(outbox),
     };
-    this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const listener = (request: IncomingMessage, response: ServerResponse) => {
       answer(request, response, services, principals).catch((error: unknown) => {
+        // Who hung up, or was cut off, waits for no answer.
+        if (request.destroyed && !request.complete) return;
         process.stderr.write(`The local AWS endpoint failed: ${String((error as Error).stack ?? error)}\n`);
         if (!response.headersSent) refuse(response, 500, 'InternalServerError', 'The local AWS endpoint failed');
       });
-    });
+    };
+    for (const door of this.#doors) door.answerBy(listener);
   }
 
   async close(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
+    await Promise.all(this.#doors.map((door) => door.close()));
     this.#close();
+  }
+
+  get #doors(): readonly Door[] {
+    return [this.#door, this.queues, this.mail];
   }
 }
 

@@ -25,7 +25,17 @@ export interface Engine {
   forgetStreamRecords(table: string, sequence: string): void;
   /** Resolves when it keeps ending without being asked to, with what it said last. */
   readonly crashed: Promise<string>;
+  /** Kills its process, which stays away until it is brought back. Resolves when it is gone. */
+  takeAway(): Promise<void>;
+  /** Starts it again after `takeAway` has resolved. Resolves when it can be used; rejects when it cannot. */
+  bringBack(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** A time without a process, on purpose. */
+interface Absence {
+  readonly begun: PromiseWithResolvers<void>;
+  readonly over: PromiseWithResolvers<void>;
 }
 
 /**
@@ -41,18 +51,33 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
   const port = await freePort();
   const crashed = Promise.withResolvers<string>();
   let stopping = false;
+  let absence: Absence | undefined;
+  let back = Promise.withResolvers<void>();
   let running = await start();
-  void keep();
+  const kept = keep();
   return {
     port,
     call: engineAt(port),
     forgetStreamRecords: launch.forgetStreamRecords,
     crashed: crashed.promise,
+    async takeAway() {
+      absence ??= { begun: Promise.withResolvers(), over: Promise.withResolvers() };
+      running.child.kill('SIGKILL');
+      await Promise.race([absence.begun.promise, kept]);
+    },
+    async bringBack() {
+      if (!absence) return;
+      back = Promise.withResolvers();
+      absence.over.resolve();
+      absence = undefined;
+      await Promise.race([back.promise, kept.then(() => Promise.reject(new Error('The table engine did not come back')))]);
+    },
     async stop() {
       stopping = true;
+      absence?.over.resolve();
       running.child.kill('SIGTERM');
       const timer = setTimeout(() => running.child.kill('SIGKILL'), STOP_MILLISECONDS);
-      await running.ended;
+      await kept;
       clearTimeout(timer);
     },
   };
@@ -80,21 +105,37 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     return { child, ended };
   }
 
+  /** Has a process run until it is asked to stop, or keeps ending. */
   async function keep(): Promise<void> {
     const ends: number[] = [];
     let how = await running.ended;
     while (!stopping) {
-      const now = Date.now();
-      if (ends.push(now) > MOST_RESTARTS && now - (ends.shift() as number) < RESTARTS_WITHIN_MILLISECONDS) return crashed.resolve(how);
-      process.stderr.write(`The table engine ended unexpectedly and is started again: ${how}\n`);
-      try {
-        running = await start();
-        if (stopping) running.child.kill('SIGTERM');
-        how = await running.ended;
-      } catch (error) {
-        how = (error as Error).message;
+      if (absence) {
+        const { begun, over } = absence;
+        begun.resolve();
+        await over.promise;
+        if (stopping) return;
+      } else {
+        const now = Date.now();
+        if (ends.push(now) > MOST_RESTARTS && now - (ends.shift() as number) < RESTARTS_WITHIN_MILLISECONDS) return crashed.resolve(how);
+        process.stderr.write(`The table engine ended unexpectedly and is started again: ${how}\n`);
       }
+      how = await again();
     }
+  }
+
+  /** One more process; gives how it ended. */
+  async function again(): Promise<string> {
+    try {
+      running = await start();
+    } catch (error) {
+      return (error as Error).message;
+    }
+    back.resolve();
+    // Asked for while it was being started.
+    if (stopping) running.child.kill('SIGTERM');
+    else if (absence) running.child.kill('SIGKILL');
+    return running.ended;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { QueueSourceModel, ScheduleModel } from './eventSourceModels.ts';
+import type { Measurements } from './measurements.ts';
 import type { FunctionModel } from './model.ts';
-import { QueueSource } from './queueSource.ts';
+import { type Messages, QueueSource } from './queueSource.ts';
 import type { QueueStore } from './queueStore.ts';
 import { Schedule } from './schedule.ts';
 import type { OpenStream } from './streams.ts';
@@ -10,7 +11,11 @@ export interface EventSourcesOptions {
   readonly queueSources: readonly QueueSourceModel[];
   readonly schedules: readonly ScheduleModel[];
   readonly streams: readonly OpenStream[];
-  readonly queues: QueueStore;
+  /** Where records go that are given up. */
+  readonly queues: Pick<QueueStore, 'send'>;
+  /** Where messages come from. */
+  readonly messages: Messages;
+  readonly measurements: Pick<Measurements, 'iteratorAge'>;
   /** Calls a function with JSON and gives its answer as JSON. */
   invoke(model: FunctionModel, payload: string): Promise<string>;
   /** Takes what whoever started the system should see. */
@@ -26,7 +31,7 @@ export interface EventSources {
 }
 
 /** Starts all event sources of the template. */
-export function startEventSources({ queueSources, schedules, streams, queues, invoke, report }: EventSourcesOptions): EventSources {
+export function startEventSources({ queueSources, schedules, streams, queues, messages, measurements, invoke, report }: EventSourcesOptions): EventSources {
   let stopping = false;
   const invoker = (target: FunctionModel) => async (event: object) => {
     try {
@@ -46,11 +51,12 @@ export function startEventSources({ queueSources, schedules, streams, queues, in
       report(`${model.function.name} was given records ${model.maxRetries + 1} times in vain`);
       if (model.onFailure) queues.send(model.onFailure.name, [{ body: JSON.stringify(account) }]);
     },
+    measureAge: (milliseconds) => measurements.iteratorAge(model.function.name, milliseconds),
     onError: (error) => report(`The stream of ${model.table} cannot be read: ${(error as Error).message}`),
   }));
   const running = [
     ...streamSources,
-    ...queueSources.map((model) => new QueueSource(model, queues, invoker(model.function))),
+    ...queueSources.map((model) => new QueueSource(model, messages, invoker(model.function))),
     ...schedules.map((model) => new Schedule(model, invoker(model.function))),
   ];
   return {

@@ -5,6 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { FunctionLog } from './functionLog.ts';
 import { ACCOUNT, REGION } from './identity.ts';
+import type { Measurements } from './measurements.ts';
+import { MetricLines } from './metricLines.ts';
 import type { FunctionModel } from './model.ts';
 
 /** How long a function may take to load; the time of a call counts from when it is loaded, as in Lambda. */
@@ -13,6 +15,12 @@ const LOAD_MILLISECONDS = 60_000;
 /** A call that ended without an answer: the handler threw, ran out of time, or its thread ended. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
+}
+
+/** Who is told what functions do. */
+export interface FunctionObserver {
+  readonly log: FunctionLog;
+  readonly measurements: Pick<Measurements, 'run' | 'line'>;
 }
 
 type FromThread = 'ready' | { id: number; payload: string } | { id: number; error: { name: string; message: string; stack?: string } };
@@ -33,6 +41,7 @@ export class FunctionInstance {
   idleSince = performance.now();
   readonly #worker: Worker;
   readonly #log: FunctionLog;
+  readonly #measurements: FunctionObserver['measurements'];
   readonly #ready = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   readonly #calls = new Map<number, Call>();
@@ -42,9 +51,10 @@ export class FunctionInstance {
   #usable = true;
   #ending: Promise<unknown> | undefined;
 
-  constructor(model: FunctionModel, environment: Record<string, string>, log: FunctionLog) {
+  constructor(model: FunctionModel, environment: Record<string, string>, { log, measurements }: FunctionObserver) {
     this.function = model;
     this.#log = log;
+    this.#measurements = measurements;
     const [file = '', exportName = ''] = model.handler.split('.');
     const workerData = { moduleUrl: moduleUrl(model.codeDir, file), exportName, context: contextOf(model) };
     const loadTimer = setTimeout(() => void this.end(), LOAD_MILLISECONDS);
@@ -54,8 +64,13 @@ export class FunctionInstance {
       stderr: true,
       workerData,
     });
-    this.#worker.stdout.on('data', (chunk: Buffer) => log.write(chunk));
-    this.#worker.stderr.on('data', (chunk: Buffer) => log.write(chunk));
+    for (const output of [this.#worker.stdout, this.#worker.stderr]) {
+      const lines = new MetricLines((line) => measurements.line(line));
+      output.on('data', (chunk: Buffer) => {
+        log.write(chunk);
+        lines.write(chunk);
+      });
+    }
     this.#worker.on('message', (message: FromThread) => {
       if (message !== 'ready') return this.#settle(message);
       clearTimeout(loadTimer);
@@ -103,10 +118,16 @@ export class FunctionInstance {
   /** Gives the handler's answer as JSON. */
   async invoke(payload: string): Promise<string> {
     this.#inFlight += 1;
+    let startedAt: number | undefined;
+    let failed = true;
     try {
       await this.#ready.promise;
-      return await this.#call(payload);
+      startedAt = performance.now();
+      const answer = await this.#call(payload);
+      failed = false;
+      return answer;
     } finally {
+      this.#measurements.run(this.function.name, startedAt === undefined ? undefined : performance.now() - startedAt, failed);
       this.#inFlight -= 1;
       this.idleSince = performance.now();
       if (this.idle && !this.#usable) void this.end();

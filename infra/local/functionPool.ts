@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { FunctionError, FunctionInstance } from './functionInstance.ts';
-import type { FunctionLog } from './functionLog.ts';
+import { FunctionError, FunctionInstance, type FunctionObserver } from './functionInstance.ts';
 import type { FunctionModel } from './model.ts';
 
 const IDLE_MILLISECONDS = 60_000;
@@ -12,7 +11,7 @@ const PATIENCE_MILLISECONDS = 50;
 
 export interface PoolOptions {
   readonly environmentOf: (model: FunctionModel) => Record<string, string>;
-  readonly log: FunctionLog;
+  readonly observer: FunctionObserver;
   readonly idleMilliseconds?: number;
   readonly maxLive?: number;
   /** When there are so many threads that take one call at a time, no function gets a second one. */
@@ -107,7 +106,7 @@ export class FunctionPool {
 
   #start(model: FunctionModel, alone = false): FunctionInstance {
     if (this.#closed) throw new FunctionError('The functions are being stopped');
-    const instance = new FunctionInstance(model, this.#options.environmentOf(model), this.#options.log);
+    const instance = new FunctionInstance(model, this.#options.environmentOf(model), this.#options.observer);
     this.#live.add(instance);
     if (alone) this.#alone.add(instance);
     const announce = () => this.#announceRoom();

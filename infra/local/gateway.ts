@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { LocalRequest } from './console/localRequest.ts';
 import { gatewayAnswer, type GatewayAnswer, httpApiAnswer } from './httpApiAnswer.ts';
 import { httpApiEvent, splitTarget } from './httpApiEvent.ts';
 import type { FunctionModel, RouteModel } from './model.ts';
@@ -20,13 +21,23 @@ const TOO_LARGE = gatewayAnswer(413, 'Request Entity Too Large');
 const UNAVAILABLE = gatewayAnswer(503, 'Service Unavailable');
 const FAILED = gatewayAnswer(500, 'Internal Server Error');
 
-type Invoke = (model: FunctionModel, payload: string) => Promise<string>;
+/** Paths that no API has: they lead to pages of the local run itself. */
+const LOCAL_PATH = '/_local/';
+
+export interface GatewayOptions {
+  readonly routes: readonly RouteModel[];
+  /** Calls a function with an event and gives its answer, both as JSON. */
+  invoke(model: FunctionModel, payload: string): Promise<string>;
+  /** Answers requests for the pages of the local run. */
+  local(request: LocalRequest): Promise<GatewayAnswer>;
+  /** Called after each request to the API. */
+  measure(status: number, milliseconds: number): void;
+}
 
 /** The HTTP API on one machine: turns requests into events for the functions of the template's routes. */
 export class Gateway {
   readonly #server: Server;
-  #routes: ReadonlyMap<string, RouteModel> | undefined;
-  #invoke: Invoke | undefined;
+  #open: (Omit<GatewayOptions, 'routes'> & { readonly routes: ReadonlyMap<string, RouteModel> }) | undefined;
   #stopping = false;
 
   private constructor(server: Server) {
@@ -56,9 +67,8 @@ export class Gateway {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  open(routes: readonly RouteModel[], invoke: Invoke): void {
-    this.#routes = new Map(routes.map((route) => [route.key, route]));
-    this.#invoke = invoke;
+  open({ routes, ...options }: GatewayOptions): void {
+    this.#open = { ...options, routes: new Map(routes.map((route) => [route.key, route])) };
   }
 
   /** Takes no new requests and waits for those under way, but not for ever. */
@@ -73,7 +83,9 @@ export class Gateway {
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = randomUUID();
-    const { status, headers, body } = await this.#answer(request, requestId).catch((error: unknown) => {
+    const receivedAt = performance.now();
+    const isLocal = request.url?.startsWith(LOCAL_PATH);
+    const { status, headers, body } = await (isLocal ? this.#answerLocal(request) : this.#answer(request, requestId)).catch((error: unknown) => {
       // A client that hung up is no fault, and nobody reads the answer.
       if (!request.destroyed) process.stderr.write(`The gateway failed: ${String((error as Error).stack ?? error)}\n`);
       return FAILED;
@@ -87,24 +99,39 @@ export class Gateway {
       // The function's headers hold what HTTP cannot carry.
       response.writeHead(FAILED.status, { ...FAILED.headers, ...own, 'content-length': FAILED.body.length }).end(FAILED.body);
     }
+    if (!isLocal) this.#open?.measure(response.statusCode, performance.now() - receivedAt);
+  }
+
+  async #answerLocal(request: IncomingMessage): Promise<GatewayAnswer> {
+    const body = await readBody(request);
+    if (!body) return TOO_LARGE;
+    if (!this.#open) return UNAVAILABLE;
+    const { method = '', url = '/', headers } = request;
+    // A page on the internet whose name leads to this machine is of its own origin here, and could read the answer.
+    const { host } = new URL(this.url);
+    if (headers.host !== host && headers.host !== host.replace('127.0.0.1', 'localhost')) return gatewayAnswer(403, `These pages are at http://${host} only`);
+    const { path, query } = splitTarget(url);
+    const single = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value] as const);
+    return this.#open.local({ method, path, query: new URLSearchParams(query), headers: Object.fromEntries(single), body });
   }
 
   async #answer(request: IncomingMessage, requestId: string): Promise<GatewayAnswer> {
     const receivedAt = Date.now();
     const body = declaredTooLarge(request) && request.headers.expect ? undefined : await readBody(request);
     if (!body) return TOO_LARGE;
-    if (!this.#routes || !this.#invoke) return UNAVAILABLE;
+    if (!this.#open) return UNAVAILABLE;
+    const { routes, invoke } = this.#open;
 
     const { method = '', url = '/', httpVersion, rawHeaders, socket } = request;
     const { path } = splitTarget(url);
-    const route = this.#routes.get(`${method} ${path}`) ?? this.#routes.get(`ANY ${path}`) ?? this.#routes.get('$default');
+    const route = routes.get(`${method} ${path}`) ?? routes.get(`ANY ${path}`) ?? routes.get('$default');
     if (!route) return gatewayAnswer(404, 'Not Found');
 
     // From the connection and never from a header, which anyone can send.
     const sourceIp = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
     const event = JSON.stringify(httpApiEvent({ method, url, httpVersion, rawHeaders, sourceIp, body, requestId, receivedAt }, route.key));
     if (Buffer.byteLength(event) > EVENT_BYTES) return TOO_LARGE;
-    return inTime(route.timeoutMilliseconds, this.#invoke(route.function, event).then(answerOf, () => FAILED));
+    return inTime(route.timeoutMilliseconds, invoke(route.function, event).then(answerOf, () => FAILED));
   }
 }
 

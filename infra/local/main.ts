@@ -24,6 +24,7 @@ ${functions} functions, started in ${seconds.toFixed(1)} s. Stop with Ctrl-C.
   Functions' log    ${dataDir}/functions.log
   Credentials       ${dataDir}/credentials.json
   Mail              ${dataDir}/outbox
+  Dashboard         ${baseUrl}/_local/dashboard
 
 Demo workspace ${workspaceId} of ${ownerEmail}
 

@@ -2,6 +2,7 @@ import type { Assembly } from './cloudAssembly.ts';
 import { batchSourcesOf, type QueueModel, type QueueSourceModel, queuesOf, type ScheduleModel, schedulesOf, type StreamSourceModel } from './eventSourceModels.ts';
 import { allows, type Statement } from './iam.ts';
 import { streamArn } from './identity.ts';
+import { type MonitoringModel, monitoringOf } from './metrics/monitoringModel.ts';
 import { type Roles, rolesOf } from './roles.ts';
 import { StartError } from './startError.ts';
 import type { Resource } from './template.ts';
@@ -48,6 +49,7 @@ export interface SystemModel {
   readonly queueSources: readonly QueueSourceModel[];
   readonly streamSources: readonly StreamSourceModel[];
   readonly schedules: readonly ScheduleModel[];
+  readonly monitoring: MonitoringModel;
 }
 
 const LAMBDA_DEFAULT_SECONDS = 3;
@@ -56,23 +58,26 @@ const GATEWAY_DEFAULT_MILLISECONDS = 30_000;
 
 /** The types that are read below. */
 const known = new Set([
-  'AWS::ApiGatewayV2::Integration', 'AWS::ApiGatewayV2::Route', 'AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable', 'AWS::Events::Rule', 'AWS::IAM::Policy',
-  'AWS::IAM::Role', 'AWS::Lambda::EventSourceMapping', 'AWS::Lambda::Function', 'AWS::Lambda::Permission', 'AWS::SecretsManager::Secret', 'AWS::SQS::Queue',
+  'AWS::ApiGatewayV2::Integration', 'AWS::ApiGatewayV2::Route', 'AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable',
+  'AWS::Events::Rule', 'AWS::IAM::Policy', 'AWS::IAM::Role', 'AWS::Lambda::EventSourceMapping', 'AWS::Lambda::Function', 'AWS::Lambda::Permission', 'AWS::SecretsManager::Secret',
+  'AWS::SQS::Queue',
 ]);
 
 /**
- * The types that change nothing on one machine: names, observation, what other accounts may do with a queue, how often a tick
+ * The types that change nothing on one machine: names, logs and whom alarms notify, what other accounts may do with a queue, how often a tick
  * that failed is tried again (here the next one does that).
  */
 const irrelevant = new Set([
   'AWS::ApiGatewayV2::Api', 'AWS::ApiGatewayV2::ApiMapping', 'AWS::ApiGatewayV2::DomainName', 'AWS::ApiGatewayV2::Stage', 'AWS::CDK::Metadata',
-  'AWS::CertificateManager::Certificate', 'AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm', 'AWS::CloudWatch::Dashboard', 'AWS::Lambda::EventInvokeConfig',
-  'AWS::Logs::LogGroup', 'AWS::Logs::MetricFilter', 'AWS::Logs::QueryDefinition', 'AWS::Route53::RecordSet', 'AWS::SNS::Subscription', 'AWS::SNS::Topic',
+  'AWS::CertificateManager::Certificate', 'AWS::Lambda::EventInvokeConfig', 'AWS::Logs::LogGroup', 'AWS::Logs::QueryDefinition', 'AWS::Route53::RecordSet', 'AWS::SNS::Subscription', 'AWS::SNS::Topic',
   'AWS::SNS::TopicPolicy', 'AWS::SQS::QueuePolicy',
 ]);
 
-/** Reads what has to be run from the templates; what the local run does not know stops it here, by name. */
-export function modelOf({ resources, asset }: Assembly): SystemModel {
+/**
+ * Reads what has to be run from the templates; what the local run does not know stops it here, by name. `serviceName` is what the functions
+ * call the service in their metrics, if that is something else than in the templates.
+ */
+export function modelOf({ resources, asset }: Assembly, serviceName?: string): SystemModel {
   refuseUnknown(resources);
   const of = (...types: string[]) => resources.filter(({ type }) => types.includes(type));
   const roles = rolesOf(of('AWS::IAM::Role'), of('AWS::IAM::Policy'));
@@ -87,6 +92,7 @@ export function modelOf({ resources, asset }: Assembly): SystemModel {
     queues,
     ...batchSourcesOf(of('AWS::Lambda::EventSourceMapping'), { functions, queues, tables }),
     schedules: schedulesOf(of('AWS::Events::Rule'), of('AWS::Lambda::Permission'), functions),
+    monitoring: monitoringOf(of('AWS::CloudWatch::Dashboard'), of('AWS::CloudWatch::Alarm'), serviceName),
   };
 }
 

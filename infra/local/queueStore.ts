@@ -37,6 +37,14 @@ export interface MessageCounts {
   readonly delayed: number;
 }
 
+/** What lies in a queue. */
+export interface QueueLevel {
+  readonly visible: number;
+  readonly inFlight: number;
+  /** How long the oldest message has been there; 0 when there is none. Those that are delayed do not count. */
+  readonly oldestSeconds: number;
+}
+
 interface Row {
   readonly id: string;
   readonly body: string;
@@ -80,6 +88,8 @@ const STATEMENTS = {
   next: 'SELECT MIN(visible_at) AS at FROM messages WHERE queue = ?',
   counts: `SELECT SUM(visible_at <= :now) AS visible, SUM(visible_at > :now AND receives > 0) AS inFlight, SUM(visible_at > :now AND receives = 0) AS delayed
     FROM messages WHERE queue = :queue`,
+  levels: `SELECT queue, SUM(visible_at <= :now) AS visible, SUM(visible_at > :now AND receives > 0) AS inFlight,
+    MIN(CASE WHEN visible_at <= :now OR receives > 0 THEN sent_at END) AS oldest FROM messages GROUP BY queue`,
   release: 'UPDATE messages SET visible_at = :now WHERE receives > 0 AND visible_at > :now',
 } as const;
 
@@ -160,6 +170,18 @@ export class QueueStore {
   counts(name: string): MessageCounts {
     const { visible, inFlight, delayed } = this.#run.counts.get({ now: this.#clock(), queue: name }) as unknown as Record<keyof MessageCounts, number | null>;
     return { visible: visible ?? 0, inFlight: inFlight ?? 0, delayed: delayed ?? 0 };
+  }
+
+  /** What lies in each queue, also in those that are empty. */
+  levels(): Map<string, QueueLevel> {
+    const now = this.#clock();
+    const levels = new Map<string, QueueLevel>([...this.#queues.keys()].map((name) => [name, { visible: 0, inFlight: 0, oldestSeconds: 0 }]));
+    const rows = this.#run.levels.all({ now }) as unknown as { queue: string; visible: number; inFlight: number; oldest: number | null }[];
+    for (const { queue, visible, inFlight, oldest } of rows) {
+      // The database may hold queues of templates of earlier runs.
+      if (levels.has(queue)) levels.set(queue, { visible, inFlight, oldestSeconds: oldest === null ? 0 : (now - oldest) / 1000 });
+    }
+    return levels;
   }
 
   /** Resolves when there may be something to receive, or after so long. */

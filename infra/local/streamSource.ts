@@ -23,8 +23,10 @@ export interface StreamSourceOptions {
   invoke(event: object): Promise<string>;
   /** Takes the account of records that were given up. */
   discard(account: object): void;
-  /** Called with what went wrong while reading; it is tried again. */
+  /** Called with what went wrong when the stream begins to be unreadable; it is tried again. */
   onError(error: unknown): void;
+  /** Called with how old the last record of a batch is, whenever the function is given one. */
+  measureAge?(milliseconds: number): void;
   /** Waits before the nth retry; for tests. */
   pause?(retry: number, signal: AbortSignal): Promise<void>;
 }
@@ -75,10 +77,16 @@ export class StreamSource {
   async #read(): Promise<void> {
     const { reader, onError } = this.#options;
     const { signal } = this.#stop;
+    let readable = true;
     while (!signal.aborted) {
       this.#wake = Promise.withResolvers();
-      const records = this.#pending.length >= MOST_PENDING ? [] : await reader.next().catch((error: unknown) => {
-        if (!signal.aborted) onError(error);
+      const records = this.#pending.length >= MOST_PENDING ? [] : await reader.next().then((read) => {
+        readable = true;
+        return read;
+      }, (error: unknown) => {
+        // Once, and not every second of an outage.
+        if (readable && !signal.aborted) onError(error);
+        readable = false;
         return [];
       });
       if (records.length > 0) this.#accept(records);
@@ -143,7 +151,8 @@ export class StreamSource {
 
   /** What is left of a batch after a call: all of it if the function threw, else from the first record on that it says has failed. */
   async #attempt(batch: readonly Pending[]): Promise<{ rest: readonly Pending[]; threw: boolean }> {
-    const { model, invoke } = this.#options;
+    const { model, invoke, measureAge } = this.#options;
+    measureAge?.(Math.max(0, Date.now() - arrivedAt(batch.at(-1)!)));
     const records = batch.map(({ record }) => ({ ...record, awsRegion: REGION, eventSourceARN: model.arn }));
     const answer = await invoke({ Records: records }).catch(() => undefined);
     if (answer === undefined) return { rest: batch, threw: true };
@@ -188,8 +197,12 @@ export class StreamSource {
   }
 }
 
-function arrival({ record }: Pending): string {
-  return new Date(record.dynamodb.ApproximateCreationDateTime * 1000).toISOString();
+function arrival(pending: Pending): string {
+  return new Date(arrivedAt(pending)).toISOString();
+}
+
+function arrivedAt({ record }: Pending): number {
+  return record.dynamodb.ApproximateCreationDateTime * 1000;
 }
 
 async function backOff(retry: number, signal: AbortSignal): Promise<void> {

@@ -2,24 +2,31 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { cachedAssembly } from './assemblyCache.ts';
 import { AwsEndpoint } from './awsEndpoint.ts';
 import { loadAssembly } from './cloudAssembly.ts';
+import { localConsole } from './console/localConsole.ts';
 import { openDatabase } from './database.ts';
 import { lockDataDir } from './dataLock.ts';
 import { type DemoCredentials, ensureDemoWorkspace } from './demo.ts';
-import { startEngine } from './engine.ts';
+import { type Engine, startEngine } from './engine.ts';
 import { type EventSources, startEventSources } from './eventSources.ts';
 import { functionEnvironment, sharedEnvironment } from './functionEnvironment.ts';
 import { openFunctionLog } from './functionLog.ts';
 import { FunctionPool } from './functionPool.ts';
 import { Gateway } from './gateway.ts';
 import { REGION } from './identity.ts';
+import { Measurements } from './measurements.ts';
+import { MetricStore } from './metrics/metricStore.ts';
+import { pictureOf } from './metrics/picture.ts';
 import { modelOf } from './model.ts';
 import { openOutbox } from './outbox.ts';
+import { Parts } from './parts.ts';
 import { type AccessKey, Principals } from './principals.ts';
+import { sampleQueues } from './queueSampler.ts';
 import { QueueStore } from './queueStore.ts';
 import { checkReadiness } from './readiness.ts';
 import { openSecrets } from './secrets.ts';
 import type { LocalSettings } from './settings.ts';
 import type { Shutdown } from './shutdown.ts';
+import { StoppableMessages } from './stoppableMessages.ts';
 import { StreamPositions } from './streamPositions.ts';
 import { openStreams } from './streams.ts';
 import { ensureTable } from './table.ts';
@@ -52,7 +59,10 @@ export async function startSystem(settings: LocalSettings, shutdown: Shutdown, r
   shutdown.add(() => aws.close());
 
   const assemblyDir = settings.assemblyDir ?? (await cachedAssembly(() => report('Building templates and bundles …')));
-  const model = modelOf(loadAssembly(assemblyDir, { api: gateway.url, aws: aws.url }));
+  const assembly = loadAssembly(assemblyDir, { api: gateway.url, aws: aws.url });
+  const model = modelOf(assembly, settings.serviceName);
+  const metrics = new MetricStore();
+  const measurements = new Measurements(metrics, assembly.resources.find(({ type }) => type === 'AWS::ApiGatewayV2::Api')?.ref ?? '');
 
   const engine = await startEngine(settings.engine, dataDir);
   shutdown.add(() => engine.stop());
@@ -60,28 +70,39 @@ export async function startSystem(settings: LocalSettings, shutdown: Shutdown, r
   const database = openDatabase(dataDir);
   shutdown.add(() => database.close());
   const queues = new QueueStore(database, model.queues);
+  shutdown.add(sampleQueues(queues, measurements));
+  const messages = new StoppableMessages(queues);
   const streams = await openStreams(engine, model.streamSources, new StreamPositions(database));
   const secrets = await openSecrets(dataDir, model.secrets);
 
   const principals = new Principals();
   const outbox = await openOutbox(dataDir);
   let sources: EventSources | undefined;
-  aws.open({ enginePort: engine.port, secrets, outbox, queues, principals, onTableWrite: () => sources?.nudge() });
+  aws.open({ enginePort: engine.port, secrets, outbox, queues, principals, measurements, onTableWrite: () => sources?.nudge() });
   // Again, before the engine and the queues that it hands calls to.
   shutdown.add(() => aws.close());
   const replaced = { SERVICE_NAME: settings.serviceName, ...settings.replaced };
   const awsEnvironment = (key: AccessKey) => ({
     ...key,
     AWS_REGION: REGION,
-    ...Object.fromEntries(['DYNAMODB', 'SECRETS_MANAGER', 'SESV2', 'SQS'].map((service) => [`AWS_ENDPOINT_URL_${service}`, aws.url])),
+    AWS_ENDPOINT_URL_DYNAMODB: aws.url,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.url,
+    AWS_ENDPOINT_URL_SESV2: aws.mail.url,
+    AWS_ENDPOINT_URL_SQS: aws.queues.url,
   });
   const keys = new Map(model.functions.map((each) => [each, principals.addFunction(each)]));
 
   const log = openFunctionLog(dataDir, settings.logsToStdout);
   shutdown.add(() => log.close());
-  const pool = new FunctionPool({ log, environmentOf: (each) => functionEnvironment(each, replaced, awsEnvironment(keys.get(each)!)) });
+  const pool = new FunctionPool({ observer: { log, measurements }, environmentOf: (each) => functionEnvironment(each, replaced, awsEnvironment(keys.get(each)!)) });
   shutdown.add(() => pool.close());
-  gateway.open(model.routes, (each, payload) => pool.invoke(each, payload));
+  const parts = partsOf(engine, aws, messages);
+  gateway.open({
+    routes: model.routes,
+    invoke: (each, payload) => pool.invoke(each, payload),
+    local: localConsole({ picture: (minutes) => pictureOf(model.monitoring, metrics, { now: Date.now(), minutes }), parts, title: `${settings.serviceName} on this machine` }),
+    measure: (status, milliseconds) => measurements.request(status, milliseconds),
+  });
   // Undone first: what is under way needs everything else.
   shutdown.add(async () => void (await Promise.all([sources?.stop(FINISH_MILLISECONDS), gateway.close(FINISH_MILLISECONDS)])));
 
@@ -99,8 +120,37 @@ export async function startSystem(settings: LocalSettings, shutdown: Shutdown, r
     schedules: model.schedules.map((schedule) => ({ ...schedule, everySeconds: settings.scheduleSeconds ?? schedule.everySeconds })),
     streams,
     queues,
+    messages,
+    measurements,
     invoke: (each, payload) => pool.invokeAlone(each, payload),
     report: (line) => process.stderr.write(`${line}\n`),
   });
   return { credentials, dataDir, functions: model.functions.length, engineCrashed: engine.crashed };
+}
+
+/** What can be stopped while the rest runs. */
+function partsOf(engine: Engine, aws: AwsEndpoint, messages: StoppableMessages): Parts {
+  return new Parts({
+    table: {
+      meaning: 'The table: its engine is killed. Every call answers UNAVAILABLE; webhooks, mails and jobs wait.',
+      stop: () => engine.takeAway(),
+      start: () => engine.bringBack(),
+    },
+    queues: {
+      meaning: 'The queues: nothing can be sent, and workers get nothing. Calls succeed; webhooks, mails and jobs wait.',
+      stop() {
+        messages.stop();
+        return aws.queues.close();
+      },
+      async start() {
+        await aws.queues.open();
+        messages.start();
+      },
+    },
+    mail: {
+      meaning: 'The mail provider: it refuses connections. Mails wait and are tried again; a call that asks for a login link answers UNAVAILABLE.',
+      stop: () => aws.mail.close(),
+      start: () => aws.mail.open(),
+    },
+  });
 }

@@ -78,6 +78,8 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
   await changeTemplate(({ Resources }) => {
     if (!Resources.Table) return false;
     delete Resources.Workers;
+    // What watches the workers as well.
+    for (const [id, { Type }] of Object.entries(Resources)) if (Type.startsWith('AWS::CloudWatch::')) delete Resources[id];
     Object.assign(Resources, {
       TestQueue: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'test', VisibilityTimeout: 1, RedrivePolicy: { deadLetterTargetArn: at('TestDeadLetters'), maxReceiveCount: 2 } } },
       TestDeadLetters: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'test-dead' } },

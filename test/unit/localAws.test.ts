@@ -8,6 +8,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-sdk/client-sesv2';
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { AwsEndpoint } from '../../infra/local/awsEndpoint.ts';
+import type { Consumed } from '../../infra/local/consumedCapacity.ts';
 import type { Message } from '../../infra/local/eml.ts';
 import type { QueueModel } from '../../infra/local/eventSourceModels.ts';
 import type { FunctionModel } from '../../infra/local/model.ts';
@@ -22,12 +23,17 @@ let engine: Server;
 /** What reached the engine. */
 let forwarded: { target: unknown; body: string }[];
 let engineAnswer: { status: number; body: string };
+/** Whether its answers break off. */
+let engineBreaks: boolean;
 let aws: AwsEndpoint;
+let queues: QueueStore;
 let dynamoDb: (key: AccessKey) => DynamoDBClient;
 let secretsManager: (key: AccessKey) => SecretsManagerClient;
 let ses: (key: AccessKey) => SESv2Client;
 let sqs: (key: AccessKey) => SQSClient;
 let tableWrites: number;
+/** What was measured of the table. */
+let consumed: [kind: string, Consumed][];
 /** What was put into the outbox. */
 let mails: Message[];
 const principals = new Principals();
@@ -48,6 +54,7 @@ beforeAll(async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     forwarded.push({ target: request.headers['x-amz-target'], body: Buffer.concat(chunks).toString() });
+    if (engineBreaks) return void response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy());
     response.writeHead(engineAnswer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(engineAnswer.body);
   }).listen(0, '127.0.0.1');
   await once(engine, 'listening');
@@ -58,8 +65,8 @@ beforeAll(async () => {
     },
   };
   aws = await AwsEndpoint.listen();
-  const queues = new QueueStore(new DatabaseSync(':memory:'), ['q', 'other'].map((name) => ({ name, visibilitySeconds: 30, retentionSeconds: 60, delaySeconds: 0 }) as QueueModel));
-  aws.open({ enginePort: (engine.address() as AddressInfo).port, secrets: [secret], outbox, queues, principals, onTableWrite: () => tableWrites++ });
+  queues = new QueueStore(new DatabaseSync(':memory:'), ['q', 'other'].map((name) => ({ name, visibilitySeconds: 30, retentionSeconds: 60, delaySeconds: 0 }) as QueueModel));
+  aws.open({ enginePort: (engine.address() as AddressInfo).port, secrets: [secret], outbox, queues, principals, measurements: { consumed: (kind, each) => void consumed.push([kind, each]) }, onTableWrite: () => tableWrites++ });
   const options = ({ AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY }: AccessKey) => ({
     endpoint: aws.url, region: 'us-east-1', maxAttempts: 1, credentials: { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY },
   });
@@ -77,18 +84,36 @@ afterAll(async () => {
 beforeEach(() => {
   forwarded = [];
   mails = [];
+  consumed = [];
   tableWrites = 0;
   engineAnswer = { status: 200, body: '{}' };
+  engineBreaks = false;
 });
 
 const Key = { PK: { S: 'ü' } };
 
 describe('DynamoDB', () => {
-  test('what the role allows reaches the engine as it was sent, and its answer the caller', async () => {
-    engineAnswer = { status: 200, body: '{"Item":{"PK":{"S":"ü"}}}' };
-    const { Item } = await dynamoDb(reader).send(new GetItemCommand({ TableName: 't', Key }));
-    expect(Item).toEqual(Key);
-    expect(forwarded).toEqual([{ target: 'DynamoDB_20120810.GetItem', body: '{"TableName":"t","Key":{"PK":{"S":"ü"}}}' }]);
+  test('what the role allows reaches the engine as it was sent, but for the question what it consumes, and its answer the caller', async () => {
+    const capacity = { TableName: 't', CapacityUnits: 1.5, Table: { CapacityUnits: 0.5 }, GlobalSecondaryIndexes: { gsi1: { CapacityUnits: 1 } } };
+    engineAnswer = { status: 200, body: `{"Item":{"PK":{"S":"ü"}},"ConsumedCapacity":${JSON.stringify(capacity)}}` };
+    const { $metadata: _, ...answer } = await dynamoDb(reader).send(new GetItemCommand({ TableName: 't', Key }));
+    expect(answer).toEqual({ Item: Key });
+    expect(forwarded).toEqual([{ target: 'DynamoDB_20120810.GetItem', body: '{"ReturnConsumedCapacity":"INDEXES","TableName":"t","Key":{"PK":{"S":"ü"}}}' }]);
+    expect(consumed).toEqual([['Read', capacity]]);
+  });
+
+  test('who asks what a call consumes is told it as the engine tells it, and it is measured too', async () => {
+    const capacity = { TableName: 't', CapacityUnits: 1 };
+    engineAnswer = { status: 200, body: `{"ConsumedCapacity":${JSON.stringify(capacity)}}` };
+    const answer = await dynamoDb(operator).send(new PutItemCommand({ TableName: 't', Item: Key, ReturnConsumedCapacity: 'TOTAL' }));
+    expect(answer.ConsumedCapacity).toEqual(capacity);
+    expect(forwarded[0]?.body).toBe('{"TableName":"t","Item":{"PK":{"S":"ü"}},"ReturnConsumedCapacity":"TOTAL"}');
+    expect(consumed).toEqual([['Write', capacity]]);
+  });
+
+  test('an engine that goes away in the middle of an answer fails the call, which the SDK tries again', async () => {
+    engineBreaks = true;
+    await expect(dynamoDb(reader).send(new GetItemCommand({ TableName: 't', Key }))).rejects.toMatchObject({ name: 'InternalServerError', message: expect.stringContaining('did not answer') });
   });
 
   test('errors of the engine reach the caller', async () => {
@@ -216,6 +241,48 @@ describe('SQS', () => {
     } finally {
       stderr.mockRestore();
     }
+  });
+});
+
+describe('a service that is away', () => {
+  const call = async (url: string, operation: string, input: object) => {
+    const headers = { 'x-amz-target': `AmazonSQS.${operation}`, authorization: `Credential=${operator.AWS_ACCESS_KEY_ID}/` };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(input) });
+    return (await response.json()) as { Attributes?: { QueueArn: string } };
+  };
+  const reason = ({ cause }: { cause?: { code: string } }) => cause?.code;
+  /** Gives what tells of an answer, or why there was none. */
+  const attempt = (url: string) => call(url, 'GetQueueAttributes', { QueueUrl: 'x/q' }).then(({ Attributes }) => Attributes?.QueueArn, reason);
+
+  test('refuses connections until it is back at the same address; the others are there', async () => {
+    const { url } = aws.queues;
+    expect(await attempt(url)).toBe(QUEUE);
+    await aws.queues.close();
+    await aws.queues.close();
+    expect(await attempt(url)).toBe('ECONNREFUSED');
+    expect(await attempt(aws.mail.url)).toBe(QUEUE);
+    await aws.queues.open();
+    await aws.queues.open();
+    expect([aws.queues.url, await attempt(url)]).toEqual([url, QUEUE]);
+  });
+
+  test('cuts off who waits for its answer', async () => {
+    const arrived = new Promise<void>((resolve) => jest.spyOn(queues, 'arrival').mockImplementationOnce(() => (resolve(), new Promise(() => undefined))));
+    const received = call(aws.queues.url, 'ReceiveMessage', { QueueUrl: 'x/other', WaitTimeSeconds: 20 }).then(() => 'answered', reason);
+    await arrived;
+    await aws.queues.close();
+    expect(await received).toBe('UND_ERR_SOCKET');
+    await aws.queues.open();
+  });
+
+  test('comes back when a connection of another program has let go of its port', async () => {
+    const { url } = aws.mail;
+    await aws.mail.close();
+    const other = createServer().listen(Number(new URL(url).port), '127.0.0.1');
+    await once(other, 'listening');
+    setTimeout(() => other.close(), 100);
+    await aws.mail.open();
+    expect(await attempt(url)).toBe(QUEUE);
   });
 });
 

@@ -8,6 +8,7 @@ import type { FunctionModel } from '../../infra/local/model.ts';
 import { QueueSource } from '../../infra/local/queueSource.ts';
 import { QueueStore } from '../../infra/local/queueStore.ts';
 import { Schedule } from '../../infra/local/schedule.ts';
+import { StoppableMessages } from '../../infra/local/stoppableMessages.ts';
 import { type ReadRecord, StreamReader, type StreamRecord } from '../../infra/local/streamReader.ts';
 import { StreamSource } from '../../infra/local/streamSource.ts';
 
@@ -157,6 +158,46 @@ describe('a queue\'s event source', () => {
     answer.resolve(none);
   });
 
+  test('while the queues are away, receives nothing and deletes nothing; then what is there comes, and what was in work when its time is over', async () => {
+    let now = Date.now();
+    const queues = new QueueStore(new DatabaseSync(':memory:'), [{ name: 'q', arn: 'arn:q', visibilitySeconds: 30, retentionSeconds: 600, delaySeconds: 0, deadLetters: undefined }], () => now);
+    const [messages, calls] = [new StoppableMessages(queues), new Invocations()];
+    const source = new QueueSource(model(), messages, calls.invoke);
+    started.push(source);
+    const received = jest.spyOn(messages, 'receive');
+    queues.send('q', [{ body: 'in work' }]);
+    const { answer } = await calls.next();
+    messages.stop();
+    answer.resolve(none);
+    queues.send('q', [{ body: 'sent meanwhile' }]);
+    await when(() => calls.active === 0);
+    received.mockClear();
+    await delay(20);
+    expect([calls.waiting, queues.counts('q')]).toEqual([0, { visible: 1, inFlight: 1, delayed: 0 }]);
+    // It waits, and does not ask again and again for what it cannot get.
+    expect(received.mock.calls.length).toBeLessThan(3);
+
+    messages.start();
+    const next = await calls.next();
+    expect(next.records.map(({ body }) => body)).toEqual(['sent meanwhile']);
+    next.answer.resolve(none);
+    await left(queues, 1);
+    now += 30_000;
+    queues.wake('q');
+    const again = await calls.next();
+    expect(again.records.map(({ body, attributes }) => [body, attributes.ApproximateReceiveCount])).toEqual([['in work', '2']]);
+    again.answer.resolve(none);
+    await left(queues, 0);
+  });
+
+  test('stops while the queues are away', async () => {
+    const messages = new StoppableMessages(store());
+    const source = new QueueSource(model(), messages, new Invocations().invoke);
+    messages.stop();
+    messages.wake('q');
+    await source.stop();
+  });
+
   test('when it is stopped, receives nothing any more and lets batches finish', async () => {
     const { queues, calls, send, source } = start();
     send('a');
@@ -181,18 +222,25 @@ describe('a stream\'s event source', () => {
   /** A source of these records, read at once; more can be written. */
   function start(records: readonly ReadRecord[], changes: Partial<StreamSourceModel> = {}) {
     const calls = new Invocations();
-    const unread = [[...records]];
-    const [saved, discarded, errors, retries]: [string[], any[], unknown[], number[]] = [[], [], [], []];
+    const unread: (ReadRecord[] | Error)[] = [[...records]];
+    const [saved, discarded, errors, retries, ages]: [string[], any[], unknown[], number[], number[]] = [[], [], [], [], []];
     const source = new StreamSource({
       model: {
         path: 'Source', function: worker, table: 't', partitionKey: 'PK', arn: 'arn:stream', batchSize: 100, windowMilliseconds: 0, reportsFailures: true, lanes: 1, filter: () => true, maxRetries: 2, splits: true,
         onFailure: undefined, ...changes,
       },
-      reader: { next: async () => unread.shift() ?? [] },
+      reader: {
+        async next() {
+          const read = unread.shift() ?? [];
+          if (read instanceof Error) throw read;
+          return read;
+        },
+      },
       save: ({ sequence }) => saved.push(sequence),
       invoke: calls.invoke,
       discard: (account) => discarded.push(account),
       onError: (error) => errors.push(error),
+      measureAge: (milliseconds) => ages.push(milliseconds),
       pause: async (retry) => void retries.push(retry),
     });
     started.push(source);
@@ -200,7 +248,7 @@ describe('a stream\'s event source', () => {
       unread.push(more);
       source.nudge();
     };
-    return { source, calls, saved, discarded, errors, retries, write };
+    return { source, calls, saved, discarded, errors, retries, ages, unread, write };
   }
 
   const sequences = (records: any[]) => records.map(({ dynamodb }) => dynamodb.SequenceNumber);
@@ -218,6 +266,42 @@ describe('a stream\'s event source', () => {
     rest.answer.resolve(none);
     await until(saved, '3');
     expect(saved).toEqual(['2', '3']);
+  });
+
+  test('measures how old the last record of each batch is, whatever comes of it', async () => {
+    const since = Date.now();
+    const aged = (sequence: number, seconds: number): ReadRecord => {
+      const { record: { dynamodb, ...rest }, position } = record(sequence);
+      return { record: { ...rest, dynamodb: { ...dynamodb, ApproximateCreationDateTime: since / 1000 - seconds } }, position };
+    };
+    const { calls, ages, saved } = start([aged(1, 90), aged(2, 60)], { splits: false });
+    (await calls.next()).answer.reject(new Error('boom'));
+    (await calls.next()).answer.resolve(none);
+    await until(saved, '2');
+    expect(ages).toHaveLength(2);
+    const most = 60_000 + Date.now() - since;
+    for (const age of ages) {
+      expect(age).toBeGreaterThanOrEqual(59_999);
+      expect(age).toBeLessThanOrEqual(most);
+    }
+  });
+
+  test('tells once that the stream cannot be read, until it can be again', async () => {
+    const { source, errors, unread, calls, saved } = start([]);
+    const fail = async (text: string) => {
+      unread.push(new Error(text));
+      source.nudge();
+      await when(() => unread.length === 0);
+    };
+    await fail('first');
+    await fail('again');
+    unread.push([record(1)]);
+    source.nudge();
+    (await calls.next()).answer.resolve(none);
+    await until(saved, '1');
+    await fail('anew');
+    await when(() => errors.length > 1);
+    expect(errors.map((error) => (error as Error).message)).toEqual(['first', 'anew']);
   });
 
   test('passes over what the filter does not want', async () => {

@@ -13,11 +13,16 @@ let codeDir: string;
 let pools: FunctionPool[];
 let logged: string;
 let onLog: () => void;
+/** What was measured: of runs, and by functions themselves. */
+let runs: [functionName: string, milliseconds: number | undefined, failed: boolean][];
+let lines: object[];
 
 beforeEach(async () => {
   codeDir = await mkdtemp(join(tmpdir(), 'function-'));
   pools = [];
   logged = '';
+  runs = [];
+  lines = [];
   onLog = () => undefined;
 });
 
@@ -40,7 +45,8 @@ function createPool(options: Partial<PoolOptions> = {}): FunctionPool {
     },
     close: async () => undefined,
   };
-  const pool = new FunctionPool({ environmentOf: ({ environment }) => ({ ...environment }), log, ...options });
+  const measurements = { run: (...run: (typeof runs)[number]) => void runs.push(run), line: (line: object) => void lines.push(line) };
+  const pool = new FunctionPool({ environmentOf: ({ environment }) => ({ ...environment }), observer: { log, measurements }, ...options });
   pools.push(pool);
   return pool;
 }
@@ -111,6 +117,32 @@ describe('a call', () => {
   ])('of a function that %s fails', async (_name, code) => {
     await expect(call(createPool(), await define('broken', code))).rejects.toThrow('The thread ended');
     expect(logged).toContain('"message":"The thread crashed"');
+  });
+
+  test('is measured: how long it took, and whether it gave no answer', async () => {
+    const model = await define('measured', handler('if (event.bad) throw new Error("bad"); await new Promise((resolve) => setTimeout(resolve, 50));'));
+    const pool = createPool();
+    await call(pool, model);
+    await expect(call(pool, model, { bad: true })).rejects.toThrow('bad');
+    expect(runs).toEqual([['measured', expect.any(Number), false], ['measured', expect.any(Number), true]]);
+    expect(runs[0]![1]).toBeGreaterThan(45);
+  });
+
+  test('that never came to run, because the function cannot be loaded, is measured without a time', async () => {
+    await expect(call(createPool(), await define('unloadable', 'throw new Error("broken at import");'))).rejects.toThrow('The thread ended');
+    expect(runs).toEqual([['unloadable', undefined, true]]);
+  });
+
+  test('hands on the metrics among what the function prints', async () => {
+    const model = await define('metered', handler('console.log("plain"); console.log(JSON.stringify({ _aws: {}, Faults: event.faults }));'));
+    const pool = createPool();
+    const both = new Promise<void>((resolve) => {
+      onLog = () => logged.split('"_aws"').length > 2 && resolve();
+    });
+    await call(pool, model, { faults: 1 });
+    await call(pool, model, { faults: 2 });
+    await both;
+    expect(lines).toEqual([{ _aws: {}, Faults: 1 }, { _aws: {}, Faults: 2 }]);
   });
 
   test('writes what the function prints to the log', async () => {

@@ -3,11 +3,15 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { LocalRequest } from '../../infra/local/console/localRequest.ts';
 import { Gateway } from '../../infra/local/gateway.ts';
 import type { FunctionModel, RouteModel } from '../../infra/local/model.ts';
 
 let gateway: Gateway;
 let events: APIGatewayProxyEventV2[];
+/** The requests for pages of the local run. */
+let locals: LocalRequest[];
+let measured: [status: number, milliseconds: number][];
 /** What the function answers to the next events. */
 let answer: (event: APIGatewayProxyEventV2) => unknown;
 
@@ -19,10 +23,18 @@ beforeAll(async () => {
     { key: 'POST /things/add', function: named('add'), timeoutMilliseconds: 100 },
     { key: '$default', function: named('default'), timeoutMilliseconds: 30_000 },
   ];
-  gateway.open(routes, async (_model, payload) => {
-    const event = JSON.parse(payload) as APIGatewayProxyEventV2;
-    events.push(event);
-    return JSON.stringify(await answer(event));
+  gateway.open({
+    routes,
+    async invoke(_model, payload) {
+      const event = JSON.parse(payload) as APIGatewayProxyEventV2;
+      events.push(event);
+      return JSON.stringify(await answer(event));
+    },
+    async local(request) {
+      locals.push(request);
+      return { status: 200, headers: { 'content-type': 'text/plain' }, body: Buffer.from('a page') };
+    },
+    measure: (status, milliseconds) => void measured.push([status, milliseconds]),
   });
 });
 
@@ -30,6 +42,8 @@ afterAll(() => gateway.close(0));
 
 beforeEach(() => {
   events = [];
+  locals = [];
+  measured = [];
   answer = () => ({ statusCode: 200 });
 });
 
@@ -170,6 +184,55 @@ describe('a body that is too large', () => {
     const [response] = (await once(asking, 'response')) as [IncomingMessage];
     expect(response.statusCode).toBe(413);
     asking.destroy();
+  });
+});
+
+describe('what is measured of a request', () => {
+  test('is how it was answered and how long that took, whoever answered', async () => {
+    answer = () => new Promise((resolve) => setTimeout(() => resolve({ statusCode: 409 }), 50));
+    await post('{}');
+    answer = () => ({ statusCode: 'x' });
+    await post('{}');
+    answer = () => ({ statusCode: 200 });
+    await post('{}', {}, '/other');
+    expect(measured).toEqual([[409, expect.any(Number)], [500, expect.any(Number)], [200, expect.any(Number)]]);
+    expect(measured[0]![1]).toBeGreaterThan(45);
+    expect(measured[0]![1]).toBeLessThan(10_000);
+  });
+});
+
+describe('a page of the local run', () => {
+  let port: string;
+  beforeAll(() => {
+    ({ port } = new URL(gateway.url));
+  });
+  const page = (host: string, head = 'GET /_local/dashboard.json?minutes=15 HTTP/1.1', body = '') => raw(`${head}\r\nHost: ${host}\r\nX-Many: 1\r\nx-many: 2\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+
+  test.each(['127.0.0.1', 'localhost'])('is answered at %s, is no call of a function, and is not measured', async (name) => {
+    expect(await page(`${name}:${port}`)).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\na page$/);
+    expect(locals).toEqual([{ method: 'GET', path: '/_local/dashboard.json', query: new URLSearchParams({ minutes: '15' }), headers: expect.objectContaining({ 'x-many': '1, 2' }), body: Buffer.alloc(0) }]);
+    expect([events, measured]).toEqual([[], []]);
+  });
+
+  test('gets what was sent', async () => {
+    await page(`127.0.0.1:${port}`, 'POST /_local/parts/table HTTP/1.1', '{"running":true}');
+    expect(locals).toMatchObject([{ method: 'POST', path: '/_local/parts/table', body: Buffer.from('{"running":true}') }]);
+  });
+
+  test.each([
+    ['another name, as that of a page on the internet which leads here', () => `evil.example:${port}`],
+    ['another port', () => '127.0.0.1:1'],
+    ['no port', () => 'localhost'],
+    ['a name that begins alike', () => `127.0.0.1.evil.example:${port}`],
+  ])('is refused to %s', async (_what, host) => {
+    expect(await page(host())).toContain('HTTP/1.1 403 Forbidden\r\n');
+    expect(locals).toEqual([]);
+  });
+
+  test('has a path of its own: others are the API\'s', async () => {
+    for (const path of ['/_local', '/_localhost/x', '/x/_local/y']) await post('{}', {}, path);
+    expect(events.map(({ rawPath }) => rawPath)).toEqual(['/_local', '/_localhost/x', '/x/_local/y']);
+    expect(locals).toEqual([]);
   });
 });
 

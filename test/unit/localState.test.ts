@@ -5,7 +5,8 @@ import { mkdtemp, readFile, realpath, rm, stat, truncate, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DescribeTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand, SearchVectorsCommand } from '@aws-sdk/client-dynamodb';
 import { openDatabase } from '../../infra/local/database.ts';
 import { lockDataDir } from '../../infra/local/dataLock.ts';
@@ -208,6 +209,46 @@ describe('the engine and its table', () => {
       await once(innocent, 'exit');
     }
     expect(await processesWith(file)).toEqual([]);
+  });
+
+  test('an engine that is taken away stays away until it is brought back, on the same port and data, however often', async () => {
+    const told: string[] = [];
+    const stderr = jest.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
+    const engine = await startEngine('dynoxide', dataDir);
+    const pids = async () => (await processesWith('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
+    try {
+      await ensureTable(engine.call, table());
+      await clientOf(engine.port).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
+      const before = await pids();
+      await engine.bringBack();
+      expect(await pids()).toEqual(before);
+      // More often than it may end by itself.
+      for (let time = 0; time < 8; time++) {
+        await engine.takeAway();
+        await engine.takeAway();
+        expect(await pids()).toEqual([]);
+        await expect(engine.call('DynamoDB_20120810.ListTables', {})).rejects.toThrow('fetch failed');
+        await engine.bringBack();
+        expect((await clientOf(engine.port).send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(Key);
+      }
+      expect(told).toEqual([]);
+      // It is still started again when it ends by itself.
+      const [pid] = await pids();
+      process.kill(pid!, 'SIGKILL');
+      while (!(await pids()).some((other) => other !== pid)) await delay(5);
+      expect(told).toEqual([expect.stringContaining('ended unexpectedly')]);
+    } finally {
+      stderr.mockRestore();
+      await engine.stop();
+    }
+    expect(await pids()).toEqual([]);
+  });
+
+  test('an engine that is away can be stopped for good', async () => {
+    const engine = await startEngine('dynoxide', dataDir);
+    await engine.takeAway();
+    await engine.stop();
+    expect(await processesWith('--db-path', join(dataDir, 'table.db'))).toEqual([]);
   });
 
   test('an engine that cannot read its data says so', async () => {

@@ -110,7 +110,7 @@ describe('the model', () => {
         Integration: integration({ TimeoutInMillis: 5_000 }),
         Route: route('POST /v2/things/get'),
         Key: { Type: 'AWS::SecretsManager::Secret', Properties: { GenerateSecretString: { PasswordLength: 8 } } },
-        Ignored: { Type: 'AWS::CloudWatch::Alarm', Properties: { strange: { 'Fn::If': [] } } },
+        Ignored: { Type: 'AWS::Logs::QueryDefinition', Properties: { strange: { 'Fn::If': [] } } },
       },
     });
     const model = modelOf(templates);
@@ -136,6 +136,7 @@ describe('the model', () => {
       queueSources: [],
       streamSources: [],
       schedules: [],
+      monitoring: { rows: [], alarms: [] },
     });
   });
 
@@ -158,6 +159,8 @@ describe('the model', () => {
   test.each([
     ['a managed policy', { Role: { Type: 'AWS::IAM::Role', Properties: { ManagedPolicyArns: ['arn:aws:iam::aws:policy/AdministratorAccess'] } } }, 'Role has the managed policy'],
     ['a path parameter', { Role: role(), Function: lambda(), Integration: integration(), Route: route('GET /things/{id}') }, 'has a path with parameters'],
+    ['an alarm that cannot be evaluated', { Late: { Type: 'AWS::CloudWatch::Alarm', Properties: { ComparisonOperator: 'Sideways' } } }, 'The alarm Late has something that the local run does not know: the comparison Sideways'],
+    ['a graph that cannot be drawn', { Dashboard: { Type: 'AWS::CloudWatch::Dashboard', Properties: { DashboardBody: '{"widgets":[{"type":"log","width":6,"properties":{"title":"Lines"}}]}' } } }, 'The dashboard Dashboard has something that the local run does not know: the widget "Lines"'],
     ['a route to nowhere', { Route: route('GET /x'), Integration: { Type: 'AWS::ApiGatewayV2::Integration', Properties: {} } }, 'leads to no function'],
   ])('%s stops the start', async (_name, resources, message) => {
     await expect(modelOfResources(resources)).rejects.toThrow(message);

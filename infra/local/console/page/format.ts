@@ -1,0 +1,22 @@
+const small = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+const large = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const huge = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 });
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+
+/** A number for people, in little space; a dash when there is none. */
+export function number(value: number | null | undefined): string {
+  if (value === null || value === undefined) return '–';
+  const size = Math.abs(value);
+  return (size < 1000 ? small : size < 100_000 ? large : huge).format(value);
+}
+
+/** `14:03:09`, of epoch milliseconds. */
+export function time(at: number): string {
+  return clock.format(at);
+}
+
+/** `**Queues** Runbook: \`README.md#a\`` as its heading and what stands behind it. */
+export function heading(markdown: string): { readonly title: string; readonly note: string } {
+  const [, title = markdown, note = ''] = /^\*\*(.+?)\*\*\s*(.*)$/s.exec(markdown) ?? [];
+  return { title, note: note.replaceAll('`', '') };
+}

@@ -1,0 +1,52 @@
+import type { ConsolePart, PartsAnswer } from '../consoleState.ts';
+import { byId, element, setText } from './dom.ts';
+
+interface Item {
+  readonly item: HTMLElement;
+  readonly state: HTMLElement;
+  readonly meaning: HTMLElement;
+  readonly button: HTMLButtonElement;
+  running: boolean;
+}
+
+const items = new Map<string, Item>();
+
+/** Shows which parts run, each with the button that stops or starts it. `switched` is called when one was. */
+export function showParts(parts: readonly ConsolePart[], switched: () => void): void {
+  for (const { name, running, meaning } of parts) {
+    const item = items.get(name) ?? newItem(name, switched);
+    item.running = running;
+    item.item.dataset['running'] = String(running);
+    setText(item.state, running ? 'runs' : 'stopped');
+    setText(item.meaning, meaning);
+    // With the name: out of its context, "Stop" says nothing.
+    setText(item.button, `${running ? 'Stop' : 'Start'} ${name}`);
+  }
+}
+
+function newItem(name: string, switched: () => void): Item {
+  const [state, meaning, button] = [element('span', { 'class': 'state' }), element('p'), element('button', { type: 'button' })];
+  const item = { item: element('li', {}, element('h3', {}, name, ' ', state), button, meaning), state, meaning, button, running: true };
+  button.addEventListener('click', () => void flip(name, item, switched));
+  items.set(name, item);
+  byId('parts').append(item.item);
+  return item;
+}
+
+async function flip(name: string, { button, running }: Item, switched: () => void): Promise<void> {
+  // Not `disabled`, which would take the focus away.
+  if (button.ariaBusy === 'true') return;
+  button.ariaBusy = 'true';
+  setText(byId('switched'), running ? `Stopping ${name} …` : `Starting ${name} …`);
+  try {
+    const response = await fetch(`parts/${name}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ running: !running }) });
+    if (!response.ok) throw new Error(`the answer was ${response.status}`);
+    showParts(((await response.json()) as PartsAnswer).parts, switched);
+    setText(byId('switched'), running ? `${name} is stopped.` : `${name} runs again.`);
+  } catch (error) {
+    setText(byId('switched'), `${name} could not be ${running ? 'stopped' : 'started'}: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    button.ariaBusy = null;
+    switched();
+  }
+}

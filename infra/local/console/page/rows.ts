@@ -1,0 +1,46 @@
+import type { Picture } from '../../metrics/picture.ts';
+import { Colours } from './colours.ts';
+import { byId, element, setText } from './dom.ts';
+import { heading } from './format.ts';
+import { Graph } from './graph.ts';
+
+interface Row {
+  readonly section: HTMLElement;
+  readonly title: string;
+  /** Of an API family: there are many of them, and most are quiet. */
+  readonly isFamily: boolean;
+  readonly graphs: readonly Graph[];
+}
+
+let rows: readonly Row[] = [];
+let shape = '';
+const quiet = element('p', { 'class': 'note' });
+
+/** Shows the rows of graphs. The families without any calls are one line behind the last of them. */
+export function showRows(picture: Picture, span: string): void {
+  const now = JSON.stringify(picture.rows.map(({ title, graphs }) => [title, graphs.map((graph) => [graph.title, graph.width])]));
+  if (now !== shape) renew(picture);
+  shape = now;
+  rows.forEach(({ section, isFamily, graphs }, index) => {
+    const pictures = picture.rows[index]?.graphs ?? [];
+    section.hidden = isFamily && pictures.every(({ series }) => series.length === 0);
+    if (!section.hidden) graphs.forEach((graph, position) => graph.show(pictures[position]!, picture.times, span));
+  });
+  const hidden = rows.filter(({ section }) => section.hidden).map(({ title }) => title);
+  quiet.hidden = hidden.length === 0;
+  setText(quiet, `No calls in the last ${span}: ${hidden.join(', ')}`);
+}
+
+/** The system was started again, and has other graphs now. */
+function renew(picture: Picture): void {
+  for (const { graphs } of rows) graphs.forEach((graph) => graph.remove());
+  rows = picture.rows.map(({ title: markdown, graphs }) => {
+    const { title, note } = heading(markdown);
+    const colours = new Colours();
+    const made = graphs.map((graph) => new Graph(graph, colours));
+    const section = element('section', { 'aria-label': title }, element('h2', {}, title), element('p', { 'class': 'note' }, note), element('div', { 'class': 'graphs' }, ...made.map((graph) => graph.element)));
+    return { section, title, isFamily: title.startsWith('/'), graphs: made };
+  });
+  byId('rows').replaceChildren(...rows.map(({ section }) => section));
+  rows.findLast(({ isFamily }) => isFamily)?.section.after(quiet);
+}

@@ -1,0 +1,97 @@
+import type { Resource } from '../template.ts';
+import { expressionOrQuery, metricStatistic, refuseOthers } from './definitions.ts';
+import { type Expression, type MetricStatistic, partsOf } from './expression.ts';
+import type { Query } from './query.ts';
+import { NotUnderstood } from './scanner.ts';
+
+export interface AlarmModel {
+  /** The logical id in the template, without the hash that CDK adds. */
+  readonly name: string;
+  readonly description: string;
+  readonly source: Expression | Query;
+  readonly periodSeconds: number;
+  /** Rings when this holds for a contributor in so many periods after each other. */
+  readonly periods: number;
+  readonly comparison: Comparison;
+  readonly threshold: number;
+  /** Whether a period without data is one that rings. */
+  readonly whenMissing: boolean;
+}
+
+/** How a value must lie to the threshold for the alarm to ring. */
+export type Comparison = keyof typeof comparisons;
+
+export const comparisons = {
+  GreaterThanOrEqualToThreshold: (value: number, threshold: number) => value >= threshold,
+  GreaterThanThreshold: (value: number, threshold: number) => value > threshold,
+  LessThanOrEqualToThreshold: (value: number, threshold: number) => value <= threshold,
+  LessThanThreshold: (value: number, threshold: number) => value < threshold,
+} as const;
+
+/** As CloudFormation has them: properties whose meaning is here, and below them those that only tell whom to call. */
+const known = [
+  'AlarmDescription', 'ComparisonOperator', 'DatapointsToAlarm', 'Dimensions', 'EvaluationPeriods', 'ExtendedStatistic', 'MetricName', 'Metrics', 'Namespace', 'Period', 'Statistic', 'Threshold',
+  'TreatMissingData', 'Unit',
+  'ActionsEnabled', 'AlarmActions', 'AlarmName', 'InsufficientDataActions', 'OKActions', 'Tags',
+];
+
+interface RawMetric {
+  readonly Namespace: string;
+  readonly MetricName: string;
+  readonly Dimensions?: readonly { readonly Name: string; readonly Value: string }[];
+}
+
+interface RawPart {
+  readonly Id: string;
+  readonly Label?: string;
+  readonly Expression?: string;
+  readonly Period?: number;
+  readonly ReturnData?: boolean;
+  readonly MetricStat?: { readonly Metric: RawMetric; readonly Period: number; readonly Stat: string };
+}
+
+/** Reads an alarm; throws NotUnderstood if it says what is not known here, or what CloudWatch would refuse. */
+export function alarmOf({ path, properties }: Resource, serviceName?: string): AlarmModel {
+  refuseOthers(properties, known, 'an alarm');
+  const { EvaluationPeriods, DatapointsToAlarm = EvaluationPeriods, ComparisonOperator, TreatMissingData, Threshold, AlarmDescription = '' } = properties;
+  if (DatapointsToAlarm !== EvaluationPeriods) throw new NotUnderstood('DatapointsToAlarm other than EvaluationPeriods');
+  if (!isComparison(ComparisonOperator)) throw new NotUnderstood(`the comparison ${String(ComparisonOperator)}`);
+  if (TreatMissingData !== 'breaching' && TreatMissingData !== 'notBreaching') throw new NotUnderstood(`the treatment of missing data "${String(TreatMissingData)}"`);
+  return {
+    name: path.split('/').at(-1)!.replace(/[0-9A-F]{8}$/, ''),
+    description: String(AlarmDescription),
+    ...(properties.Metrics === undefined ? singleMetric(properties, serviceName) : mathOf(properties.Metrics as RawPart[], serviceName)),
+    periods: Number(EvaluationPeriods),
+    comparison: ComparisonOperator,
+    threshold: Number(Threshold),
+    whenMissing: TreatMissingData === 'breaching',
+  };
+}
+
+function isComparison(name: unknown): name is Comparison {
+  return Object.hasOwn(comparisons, String(name));
+}
+
+function singleMetric(properties: Resource['properties'], serviceName: string | undefined): Pick<AlarmModel, 'source' | 'periodSeconds'> {
+  const { Statistic, ExtendedStatistic = Statistic, Period } = properties;
+  return { source: statisticOf(properties as unknown as RawMetric, ExtendedStatistic, serviceName), periodSeconds: Number(Period) };
+}
+
+function statisticOf({ Namespace, MetricName, Dimensions = [] }: RawMetric, statistic: unknown, serviceName: string | undefined): MetricStatistic {
+  return metricStatistic({ namespace: Namespace, name: MetricName, dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])) }, statistic, serviceName);
+}
+
+function mathOf(parts: readonly RawPart[], serviceName: string | undefined): Pick<AlarmModel, 'source' | 'periodSeconds'> {
+  for (const part of parts) refuseOthers(part, ['Id', 'Label', 'Expression', 'Period', 'ReturnData', 'MetricStat'], 'a metric of an alarm');
+  const [returned, ...more] = parts.filter(({ ReturnData }) => ReturnData !== false);
+  if (!returned?.Expression || more.length > 0) throw new NotUnderstood('an alarm with metrics that is not on exactly one expression');
+  const byId = new Map(parts.map((part) => [part.Id, part.MetricStat]));
+  const source = expressionOrQuery(returned.Expression, (id) => {
+    const found = byId.get(id);
+    return found && statisticOf(found.Metric, found.Stat, serviceName);
+  }, serviceName);
+  if (source.kind !== 'query' && partsOf(source).some(({ kind }) => kind === 'search')) throw new NotUnderstood(`an alarm on a search, which CloudWatch refuses: ${returned.Expression}`);
+  const [period, ...others] = new Set([returned.Period, ...parts.map(({ MetricStat }) => MetricStat?.Period)].filter((each) => each !== undefined));
+  if (period === undefined || others.length > 0) throw new NotUnderstood(`an expression without one period: ${returned.Expression}`);
+  return { source, periodSeconds: period };
+}

@@ -1,0 +1,102 @@
+import type { Resource } from '../template.ts';
+import { expressionOrQuery, metricStatistic, refuseOthers } from './definitions.ts';
+import type { Expression, MetricStatistic } from './expression.ts';
+import type { Query } from './query.ts';
+import { NotUnderstood } from './scanner.ts';
+import type { MetricId } from './series.ts';
+
+export interface RowModel {
+  /** Markdown. */
+  readonly title: string;
+  readonly graphs: readonly GraphModel[];
+}
+
+export interface GraphModel {
+  readonly title: string;
+  /** Of 24. */
+  readonly width: number;
+  readonly series: readonly SeriesModel[];
+}
+
+export interface SeriesModel {
+  readonly source: Expression | Query;
+  /** `${LABEL}` in it stands for the name of the metric, or of each group of a query. */
+  readonly label: string;
+}
+
+export const LABEL = '${LABEL}';
+
+interface Widget {
+  readonly type: string;
+  readonly width: number;
+  readonly properties: { readonly markdown?: string; readonly title?: string; readonly view?: string; readonly metrics?: readonly (readonly unknown[])[] };
+}
+
+interface Options {
+  readonly id?: string;
+  readonly label?: string;
+  readonly visible?: boolean;
+  readonly stat?: string;
+  readonly expression?: string;
+}
+
+/** Those that the picture has, and those that only say how it looks, or that CloudWatch needs to find the data. */
+const knownProperties = ['markdown', 'title', 'view', 'metrics', 'background', 'region', 'yAxis', 'legend', 'stacked', 'period', 'setPeriodToTimeRange', 'liveData'];
+const knownOptions = ['id', 'label', 'visible', 'stat', 'expression', 'period', 'color', 'yAxis'];
+
+/** Reads a dashboard: each text begins a row, and the graphs after it are in that row. Throws NotUnderstood if it says what is not known here. */
+export function rowsOf({ properties }: Resource, serviceName?: string): RowModel[] {
+  const { widgets } = JSON.parse(String(properties.DashboardBody)) as { widgets: readonly Widget[] };
+  const rows: { title: string; graphs: GraphModel[] }[] = [];
+  for (const widget of widgets) {
+    const { title = '', markdown = '' } = widget.properties;
+    refuseOthers(widget.properties, knownProperties, `the widget "${title || markdown}"`);
+    if (widget.type === 'text') rows.push({ title: markdown, graphs: [] });
+    else {
+      if (rows.length === 0) rows.push({ title: '', graphs: [] });
+      rows.at(-1)!.graphs.push(named(title, () => graphOf(widget, title, serviceName)));
+    }
+  }
+  return rows;
+}
+
+/** Says in which widget something was not understood. */
+function named<T>(title: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof NotUnderstood) throw new NotUnderstood(`the widget "${title}": ${error.message}`);
+    throw error;
+  }
+}
+
+function graphOf({ type, width, properties: { view, metrics = [] } }: Widget, title: string, serviceName: string | undefined): GraphModel {
+  if (type !== 'metric' || view !== 'timeSeries') throw new NotUnderstood(`${type} shown as ${String(view)}`);
+  const lines = metrics.map((line) => lineOf(line, serviceName));
+  const byId = new Map(lines.map((line) => [line.options.id, line.metric]));
+  const series = lines.filter(({ options }) => options.visible !== false).map(({ metric, options }): SeriesModel => {
+    const source = metric ?? expressionOrQuery(options.expression!, (id) => byId.get(id), serviceName);
+    return { source, label: labelOf(options.label, metric?.metric, options.expression) };
+  });
+  return { title, width, series };
+}
+
+/** One line of a graph's definition: namespace, name and dimensions of a metric, or an expression; options last. */
+function lineOf(line: readonly unknown[], serviceName: string | undefined): { metric: MetricStatistic | undefined; options: Options } {
+  const last = line.at(-1);
+  const options = (typeof last === 'object' && last !== null ? last : {}) as Options;
+  refuseOthers(options, knownOptions, JSON.stringify(line));
+  const words = typeof last === 'object' ? line.slice(0, -1) : line;
+  if (options.expression !== undefined && words.length === 0) return { metric: undefined, options };
+  const [namespace, name, ...dimensions] = words.map(String);
+  // A dot stands for what the line before has, which the CDK does not write.
+  if (namespace === undefined || name === undefined || dimensions.length % 2 > 0 || words.some((word) => /^\.+$/.test(String(word)))) throw new NotUnderstood(JSON.stringify(line));
+  const pairs = dimensions.flatMap((dimension, index) => (index % 2 === 0 ? [[dimension, dimensions[index + 1]!] as const] : []));
+  return { metric: metricStatistic({ namespace, name, dimensions: Object.fromEntries(pairs) }, options.stat, serviceName), options };
+}
+
+function labelOf(label: string | undefined, metric: MetricId | undefined, expression: string | undefined): string {
+  if (label === undefined) return metric?.name ?? (expression?.startsWith('SELECT') ? LABEL : String(expression));
+  if (label.replaceAll(LABEL, '').includes('${')) throw new NotUnderstood(`the label "${label}"`);
+  return metric ? label.replaceAll(LABEL, metric.name) : label;
+}

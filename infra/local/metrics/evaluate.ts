@@ -1,0 +1,76 @@
+import type { Expression, Operator } from './expression.ts';
+import type { MetricStore } from './metricStore.ts';
+import { type Query, selects } from './query.ts';
+import { finds, type Search } from './search.ts';
+import type { Series, Window } from './series.ts';
+
+/** A value for each window; undefined is missing data. */
+export type Values = (window: Window) => number | undefined;
+
+/** An expression over what has been measured so far: its metrics are looked up once, not for every window. */
+export interface Bound {
+  readonly valueIn: Values;
+  /** The last bucket with a measurement of anything that it is made of; -1 if there is none. */
+  readonly latest: number;
+}
+
+const operations: Readonly<Record<Operator, (left: number, right: number) => number>> = {
+  '+': (left, right) => left + right,
+  '-': (left, right) => left - right,
+  '*': (left, right) => left * right,
+  '/': (left, right) => left / right,
+};
+
+/** Binds an expression to what a store holds. What is missing makes all missing that is computed from it, unless it is filled; so does a division by zero. */
+export function bind(expression: Expression, store: MetricStore): Bound {
+  switch (expression.kind) {
+    case 'metric': {
+      const series = store.find(expression.metric);
+      return { valueIn: (window) => series?.statistic(expression.statistic, window), latest: series?.latest ?? -1 };
+    }
+    case 'number': return { valueIn: () => expression.value, latest: -1 };
+    case 'fill': {
+      const { valueIn, latest } = bind(expression.of, store);
+      return { valueIn: (window) => valueIn(window) ?? expression.value, latest };
+    }
+    case 'maximum': {
+      const all = expression.of.map((each) => bind(each, store));
+      return { valueIn: (window) => Math.max(...all.map(({ valueIn }) => valueIn(window)!)), latest: Math.max(...all.map(({ latest }) => latest)) };
+    }
+    case 'sum': return sumOf(seriesFound(expression.of, store));
+    case 'operation': {
+      const [left, right] = [bind(expression.left, store), bind(expression.right, store)];
+      const operate = operations[expression.operator];
+      const valueIn: Values = (window) => {
+        const [a, b] = [left.valueIn(window), right.valueIn(window)];
+        const result = a === undefined || b === undefined ? NaN : operate(a, b);
+        return Number.isFinite(result) ? result : undefined;
+      };
+      return { valueIn, latest: Math.max(left.latest, right.latest) };
+    }
+  }
+}
+
+/** What a query gives, by the value that it groups by. */
+export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> {
+  const selected = store.named(query.namespace, query.name).filter(({ metric }) => selects(query, metric));
+  const groups = Map.groupBy(selected, ({ metric }) => metric.dimensions[query.groupBy]!);
+  return new Map([...groups].map(([group, series]) => [group, sumOf(series)]));
+}
+
+function seriesFound(search: Search, store: MetricStore): Series[] {
+  return store.named(search.namespace, search.name).filter(({ metric }) => finds(search, metric));
+}
+
+/** The sums of several series added up; missing where all are. */
+function sumOf(all: readonly Series[]): Bound {
+  const valueIn: Values = (window) => {
+    let sum: number | undefined;
+    for (const series of all) {
+      const value = series.statistic('Sum', window);
+      if (value !== undefined) sum = (sum ?? 0) + value;
+    }
+    return sum;
+  };
+  return { valueIn, latest: Math.max(-1, ...all.map(({ latest }) => latest)) };
+}

@@ -1,0 +1,61 @@
+import { Scanner } from './scanner.ts';
+import { hasExactly } from './search.ts';
+import type { MetricId } from './series.ts';
+
+/** The sums of the metrics of a name that have exactly these dimensions, added up by the value of one of them. */
+export interface Query {
+  readonly kind: 'query';
+  readonly namespace: string;
+  readonly name: string;
+  readonly dimensionNames: readonly string[];
+  readonly where: Readonly<Record<string, string>>;
+  readonly groupBy: string;
+}
+
+/** Whether a text is for `readQuery`, not for `readExpression`. */
+export function isQuery(text: string): boolean {
+  return text.trimStart().startsWith('SELECT ');
+}
+
+/**
+ * Reads a query of Metrics Insights: `SELECT SUM(name) FROM SCHEMA("Namespace", dimension, …) WHERE dimension = 'value' AND … GROUP BY
+ * dimension ORDER BY SUM() DESC`. Throws NotUnderstood on anything else.
+ */
+export function readQuery(text: string): Query {
+  const scanner = new Scanner(text, /\s*(\w+|"[^"]*"|'[^']*'|[(),=])/y);
+  const take = (...tokens: string[]) => { for (const token of tokens) scanner.take(token); };
+  const name = (token: string) => {
+    if (!/^\w+$/.test(token)) throw scanner.problem(`"${token}" is no name`);
+    return token;
+  };
+  const quoted = (mark: string) => {
+    const token = scanner.take();
+    if (!token.startsWith(mark)) throw scanner.problem(`"${token}" stands where ${mark}…${mark} must`);
+    return token.slice(1, -1);
+  };
+  take('SELECT', 'SUM', '(');
+  const metric = name(scanner.take());
+  take(')', 'FROM', 'SCHEMA', '(');
+  const namespace = quoted('"');
+  const dimensionNames: string[] = [];
+  while (scanner.takeOneOf([','])) dimensionNames.push(name(scanner.take()));
+  take(')', 'WHERE');
+  const where: Record<string, string> = {};
+  do {
+    const dimension = name(scanner.take());
+    take('=');
+    where[dimension] = quoted('\'');
+  } while (scanner.takeOneOf(['AND']));
+  take('GROUP', 'BY');
+  const groupBy = name(scanner.take());
+  take('ORDER', 'BY', 'SUM', '(', ')', 'DESC');
+  scanner.end();
+  const strange = [...Object.keys(where), groupBy].find((dimension) => !dimensionNames.includes(dimension));
+  if (strange !== undefined) throw scanner.problem(`"${strange}" is not in the SCHEMA`);
+  return { kind: 'query', namespace, name: metric, dimensionNames, where, groupBy };
+}
+
+/** Whether a metric of the queried name counts. */
+export function selects({ dimensionNames, where }: Query, { dimensions }: MetricId): boolean {
+  return hasExactly(dimensions, dimensionNames) && Object.entries(where).every(([dimension, value]) => dimensions[dimension] === value);
+}

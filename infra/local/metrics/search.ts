@@ -1,0 +1,41 @@
+import type { Scanner } from './scanner.ts';
+import type { MetricId } from './series.ts';
+
+/** The metrics of a name that have exactly these dimensions, and values of them that look like something. */
+export interface Search {
+  readonly kind: 'search';
+  readonly namespace: string;
+  readonly name: string;
+  readonly dimensionNames: readonly string[];
+  /** Words that must be in the value of a dimension. */
+  readonly words: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Reads what stands in quotes in `SEARCH`: `{Namespace,Dimension} MetricName="name" Dimension=part`. */
+export function searchOf(quoted: string, scanner: Scanner): Search {
+  const [, namespace, schema, name, rest] = /^'\s*\{([\w/]+),([\w,]+)\} MetricName="([^"]+)"((?: \w+=[\w-]+)*)\s*'$/.exec(quoted) ?? [];
+  if (namespace === undefined || schema === undefined || name === undefined || rest === undefined) throw scanner.problem(`the search ${quoted}`);
+  const dimensionNames = schema.split(',');
+  const terms = rest.split(' ').filter(Boolean).map((term) => term.split('=') as [string, string]);
+  const strange = terms.find(([dimension]) => !dimensionNames.includes(dimension));
+  if (strange) throw scanner.problem(`the search by ${strange[0]}, which is not among its dimensions`);
+  return { kind: 'search', namespace, name, dimensionNames, words: Object.fromEntries(terms.map(([dimension, part]) => [dimension, wordsOf(part)])) };
+}
+
+/** Whether a metric of the searched name is found. A part of a value is one by whole words, as CloudWatch takes it. */
+export function finds({ dimensionNames, words }: Search, { dimensions }: MetricId): boolean {
+  return hasExactly(dimensions, dimensionNames)
+    && Object.entries(words).every(([dimension, wanted]) => {
+      const there = wordsOf(dimensions[dimension]!);
+      return wanted.every((word) => there.includes(word));
+    });
+}
+
+export function hasExactly(dimensions: MetricId['dimensions'], names: readonly string[]): boolean {
+  return Object.keys(dimensions).length === names.length && names.every((name) => dimensions[name] !== undefined);
+}
+
+/** `CollaborationBackend-V2Auth`: collaboration, backend, v, 2, auth. */
+function wordsOf(value: string): string[] {
+  return (value.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g) ?? []).map((word) => word.toLowerCase());
+}

@@ -1,0 +1,292 @@
+import { once } from 'node:events';
+import { watch } from 'node:fs';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ConsoleState } from '../../infra/local/console/consoleState.ts';
+import type { PartName } from '../../infra/local/parts.ts';
+import { processesWith } from '../../infra/local/processes.ts';
+import { createClient, type Methods, ServiceError } from '../../lib/client/index.ts';
+import { limits } from '../../lib/schema.ts';
+import { RemoteReceiver } from '../support/remoteReceiver.ts';
+import { startSystem, type System, temporaryDir } from './system.ts';
+
+const organizationId = 'acme';
+const nda = { organizationId, documentId: 'nda' };
+const [ada, grace] = [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }, { userId: 'grace', name: 'Grace', email: 'grace@example.com' }];
+const HOOK = '/hook';
+/** Mails and webhooks are tried often enough to outlast what happens here. */
+const often = ['0', ...Array<string>(60).fill('1')].join();
+const timing = { SCHEDULE_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: often, MAIL_RETRY_SCHEDULE: often, DUE_MARGIN_SECONDS: '60', RECONCILE_AFTER_SECONDS: '60' };
+/** Alarms of faults ring from so many on. */
+const FAULTS = 5;
+/** Sooner than any time-out: what is away refuses, and that is passed on. */
+const SOON_MILLISECONDS = 5_000;
+const POLL_MILLISECONDS = 100;
+/** When it is said what has not come: however slow the machine is, but before the test is given up without a word. */
+const PATIENCE_MILLISECONDS = 120_000;
+
+/** The clock of the system is ahead, as if the machine had been off for so long. */
+const ahead = (seconds: number) => `
+  const SystemDate = Date;
+  const now = () => SystemDate.now() + ${seconds} * 1000;
+  globalThis.Date = new Proxy(SystemDate, {
+    construct: (target, args) => args.length === 0 ? new target(now()) : Reflect.construct(target, args),
+    get: (target, name) => name === 'now' ? now : Reflect.get(target, name),
+  });
+`;
+
+// One system and one workspace for all of it. The tests run in this order; the last one kills the system and starts it again.
+describe('a part of the system is away', () => {
+  let dataDir: string;
+  let receiver: RemoteReceiver;
+  let system: System;
+  /** As customers have it: it tries again what passes. */
+  let patient: Methods;
+  /** Tells what each attempt meets. */
+  let impatient: Methods;
+  /** The ids of events whose writing was acknowledged. */
+  const acknowledged: string[] = [];
+
+  beforeAll(async () => {
+    [dataDir, receiver] = await Promise.all([temporaryDir(), RemoteReceiver.start()]);
+    await start();
+    const { v2 } = patient;
+    await v2.organizations.documents.add({ organizationId, createOrganization: true, documents: [{ documentId: 'nda', documentName: 'NDA' }] });
+    await v2.users.add({ ...nda, users: [ada, grace] });
+    await v2.workspace.advancedwebhookconfig.update({ isEnabled: true });
+    await v2.workspace.advancedwebhook.endpoints.create({ url: receiver.url(HOOK), filterTypes: ['execution.completed'] });
+    await v2.workspace.emailconfig.update({ useEmailService: true, emailServiceConfig: { fromCompany: 'Acme' } });
+  });
+
+  afterAll(async () => {
+    await Promise.all([system.stop(), receiver.stop()]);
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  // One test that fails must not fail the others.
+  afterEach(async () => {
+    for (const name of ['table', 'queues', 'mail'] as const) await turn(name, true);
+  });
+
+  async function start(preload?: string): Promise<void> {
+    // By another name than the template's, which its metrics have too.
+    const serviceName = 'acme';
+    system = await startSystem({ dataDir, env: { ...timing, SERVICE_NAME: serviceName }, ...(preload !== undefined && { preload }) });
+    const { baseUrl, apiKey, authToken } = system.credentials;
+    const credentials = { baseUrl, serviceName, apiKey, authToken };
+    [patient, impatient] = [createClient({ ...credentials, attempts: 30 }), createClient({ ...credentials, attempts: 1 })];
+  }
+
+  async function turn(name: PartName, running: boolean): Promise<void> {
+    const response = await fetch(`${system.baseUrl}/_local/parts/${name}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ running }) });
+    const { parts } = (await response.json()) as Pick<ConsoleState, 'parts'>;
+    expect(parts.find((part) => part.name === name)).toMatchObject({ running });
+  }
+
+  async function state(): Promise<ConsoleState> {
+    return (await fetch(`${system.baseUrl}/_local/dashboard.json?minutes=15`)).json() as Promise<ConsoleState>;
+  }
+
+  /** What the dashboard shows, as soon as it is like this. */
+  async function shown(like: (state: ConsoleState) => boolean): Promise<ConsoleState> {
+    const until = performance.now() + PATIENCE_MILLISECONDS;
+    for (;;) {
+      const now = await state();
+      if (like(now)) return now;
+      if (performance.now() > until) throw new Error(`The dashboard does not show it: ${JSON.stringify(now.alarms.slice(0, 10))}\n${system.logs()}`);
+      await delay(POLL_MILLISECONDS);
+    }
+  }
+
+  const ringing = ({ alarms }: ConsoleState, name: string) => alarms.find((alarm) => alarm.name === name && alarm.ringing);
+  /** The values of a line in a graph, without those times at which nothing was measured. */
+  const line = ({ rows }: ConsoleState, row: string, graph: string, label: string): number[] => {
+    const series = rows.find(({ title }) => title.includes(row))!.graphs.find(({ title }) => title === graph)!.series;
+    return (series.find((each) => each.label === label)?.values ?? []).filter((value) => value !== null);
+  };
+
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+  const publish = async (client: Methods, times: number) => {
+    const published = Array.from({ length: times }, async () => acknowledged.push((await client.v2.events.publish({ ...nda, event: 'execution.completed' })).data.eventId));
+    await Promise.all(published);
+  };
+  const delivered = () => new Set(receiver.at(HOOK).filter(({ answered }) => answered === 200).map(({ headers }) => headers['webhook-id']));
+  const missing = () => acknowledged.filter((id) => !delivered().has(id));
+  const allDelivered = () => receiver.when(() => missing().length === 0, () => `${missing().length} of ${acknowledged.length} webhooks are missing`);
+
+  /** When nothing is left in any queue, dead letters included. */
+  async function drained(): Promise<void> {
+    const database = new DatabaseSync(join(dataDir, 'queues.db'), { readOnly: true });
+    try {
+      const messages = database.prepare('SELECT COUNT(*) AS count FROM messages');
+      while (messages.get()!.count !== 0) await delay(POLL_MILLISECONDS);
+    } finally {
+      database.close();
+    }
+  }
+
+  /** What a call is refused with, and that it is soon. */
+  async function refusal(call: () => Promise<unknown>): Promise<{ httpStatus: number; status: string }> {
+    const since = performance.now();
+    const error: unknown = await call().then(() => undefined, (thrown: unknown) => thrown);
+    expect(performance.now() - since).toBeLessThan(SOON_MILLISECONDS);
+    expect(error).toBeInstanceOf(ServiceError);
+    const { httpStatus, status, requestId } = error as ServiceError;
+    expect(requestId).toEqual(expect.any(String));
+    return { httpStatus, status };
+  }
+  const unavailable = { httpStatus: 503, status: 'UNAVAILABLE' };
+
+  const mention = (annotationId: string) => patient.v2.commentannotations.add({
+    ...nda, commentAnnotations: [{ annotationId, commentData: [{ commentText: `In ${annotationId}`, from: ada, taggedUserContacts: [{ userId: 'grace', text: '@grace' }], triggerNotification: true }] }],
+  });
+
+  /** The mails with this text, as soon as there is one. */
+  async function mailed(text: string): Promise<string[]> {
+    const outbox = join(dataDir, 'outbox');
+    const changes = watch(outbox);
+    try {
+      for (;;) {
+        const changed = once(changes, 'change');
+        const mails = await mailsWith(text);
+        if (mails.length > 0) return mails;
+        await changed;
+      }
+    } finally {
+      changes.close();
+    }
+  }
+
+  async function mailsWith(text: string): Promise<string[]> {
+    const outbox = join(dataDir, 'outbox');
+    const files = (await readdir(outbox)).filter((name) => name.endsWith('.eml'));
+    return (await Promise.all(files.map((name) => readFile(join(outbox, name), 'utf8')))).filter((mail) => mail.includes(text));
+  }
+
+  const addOrganization = async (client: Methods, id: string): Promise<void> => {
+    const { data } = await client.v2.organizations.add({ organizations: [{ organizationId: id }] });
+    expect(data).toMatchObject({ [id]: { success: true } });
+  };
+  /** Those of these organizations that there are. */
+  async function organizations(ids: readonly string[]): Promise<string[]> {
+    const pages = Array.from({ length: Math.ceil(ids.length / limits.readIds) }, (_each, page) => ids.slice(page * limits.readIds, (page + 1) * limits.readIds));
+    const found = await Promise.all(pages.map((organizationIds) => patient.v2.organizations.get({ organizationIds })));
+    return found.flatMap(({ data }) => data.map(({ id }) => id)).sort();
+  }
+
+  test('the table: callers are told UNAVAILABLE, soon; an alarm rings; who tries again succeeds, and nothing is lost', async () => {
+    await addOrganization(patient, 'before');
+    await publish(patient, 5);
+    await turn('table', false);
+    const engine = await processesWith('--db-path', join(dataDir, 'table.db'));
+    const attempts: (() => Promise<unknown>)[] = [
+      ...Array.from({ length: FAULTS }, () => () => addOrganization(impatient, 'refused')),
+      () => impatient.v2.organizations.get({}),
+      () => impatient.v2.users.add({ ...nda, users: [ada] }),
+      () => impatient.v2.events.publish({ ...nda, event: 'execution.completed' }),
+      () => impatient.v2.commentannotations.get(nda),
+      () => impatient.v2.workspace.email.status({ ownerEmail: system.credentials.ownerEmail }),
+      () => impatient.v2.crdt.get({ ...nda }),
+    ];
+    expect(engine).toEqual([]);
+    expect(await Promise.all(attempts.map(refusal))).toEqual(attempts.map(() => unavailable));
+    const during = await shown((now) => ringing(now, 'ApiFaults') !== undefined && ringing(now, 'V2OrganizationsFaults') !== undefined);
+    expect(ringing(during, 'V2OrganizationsFaults')!.contributors).toEqual(['v2.organizations.add']);
+    expect(Math.max(...line(during, 'Is it healthy?', '4xx, 5xx', '5xx'))).toBeGreaterThan(0);
+    expect(during.parts).toMatchObject([{ name: 'table', running: false }, { name: 'queues', running: true }, { name: 'mail', running: true }]);
+
+    const retried = Promise.all([addOrganization(patient, 'during'), publish(patient, 3)]);
+    await turn('table', true);
+    await retried;
+    expect(await organizations(['before', 'during', 'refused'])).toEqual(expect.arrayContaining(['before', 'during']));
+    await allDelivered();
+    await drained();
+  });
+
+  test('the mail provider: mails wait and come, once each; who has to have one sent at once is told UNAVAILABLE', async () => {
+    const link = (client: Methods) => () => client.v2.workspace.email.sendLoginLink({ email: system.credentials.ownerEmail, continueUrl: `${system.baseUrl}/welcome` });
+    await mention('before-mail');
+    await mailed('before-mail');
+    await turn('mail', false);
+    const runs = (now: ConsoleState) => sum(line(now, 'Queues and workers', 'Runs', 'sendEmail'));
+    const before = runs(await state());
+    // Several, so that the attempts that ring come within seconds.
+    await Promise.all(['during-mail', 'also-1', 'also-2', 'also-3'].map(mention));
+    const attempts = Array.from({ length: FAULTS }, () => link(impatient));
+    expect(await Promise.all(attempts.map(refusal))).toEqual(attempts.map(() => unavailable));
+    const during = await shown((now) => ringing(now, 'V2WorkspaceFaults') !== undefined && ringing(now, 'MailFails') !== undefined && runs(now) > before);
+    expect(ringing(during, 'V2WorkspaceFaults')!.contributors).toEqual(['v2.workspace.email.send-login-link']);
+    expect(await mailsWith('during-mail')).toEqual([]);
+
+    const retried = link(patient)();
+    await turn('mail', true);
+    await retried;
+    await mailed('verif');
+    for (const text of ['during-mail', 'also-1', 'also-2', 'also-3']) expect(await mailed(text)).toHaveLength(1);
+    await drained();
+    expect(await mailsWith('during-mail')).toHaveLength(1);
+  });
+
+  test('the engine is killed from outside, under load: it comes back by itself, and every write that was acknowledged is there', async () => {
+    const ids: string[] = [];
+    const write = async (writer: number) => {
+      for (let n = 0; n < 20; n++) {
+        await addOrganization(patient, `load-${writer}-${n}`);
+        ids.push(`load-${writer}-${n}`);
+        if (ids.length === 20) for (const { pid } of await processesWith('--db-path', join(dataDir, 'table.db'))) process.kill(pid, 'SIGKILL');
+      }
+    };
+    await Promise.all([write(0), write(1), write(2), write(3)]);
+    await system.printed(/^The table engine ended unexpectedly and is started again/m);
+    expect(ids).toHaveLength(80);
+    expect(await organizations(ids)).toEqual(ids.sort());
+  });
+
+  test('the queues: callers notice nothing; an alarm rings, because nothing is delivered; then all of it is', async () => {
+    await drained();
+    const failures = (now: ConsoleState) => sum(line(now, 'Queues and workers', 'Failures', 'fanOutEvents'));
+    const before = failures(await state());
+    await turn('queues', false);
+    const calls: (() => Promise<unknown>)[] = [() => publish(impatient, 4), () => mention('during-queues')];
+    for (const call of calls) {
+      const since = performance.now();
+      await call();
+      expect(performance.now() - since).toBeLessThan(SOON_MILLISECONDS);
+    }
+    const during = await shown((now) => failures(now) >= before + FAULTS);
+    expect(ringing(during, 'WorkersFail')?.contributors).toContain('fanOutEvents');
+    expect(missing()).toHaveLength(4);
+    expect(await mailsWith('during-queues')).toEqual([]);
+
+    await turn('queues', true);
+    await allDelivered();
+    expect(await mailed('during-queues')).toHaveLength(1);
+    await drained();
+  });
+
+  test('the queues, and then everything: what was acknowledged is done after the next start, and all is calm', async () => {
+    await drained();
+    await turn('queues', false);
+    await publish(impatient, 4);
+    await mention('before-kill');
+    // Its message cannot be sent: the sweeper finds it in the table.
+    const { data: { jobId } } = await impatient.v2.users.data.delete({ organizationIds: [organizationId], userIds: ['grace'] });
+    await system.kill();
+
+    // What nobody has begun for five minutes is looked for.
+    await start(ahead(400));
+    await allDelivered();
+    expect(await mailed('before-kill')).toHaveLength(1);
+    while (!(await patient.v2.users.data.delete.status({ jobId })).data.isDeleteCompleted) await delay(POLL_MILLISECONDS);
+    await drained();
+    const now = await shown((each) => line(each, 'Is it healthy?', 'Dead letters', 'stream').length > 0);
+    // Only those that tell how late the events were.
+    expect(now.alarms.flatMap(({ name, ringing: rings }) => (rings ? [name] : [])).sort()).toEqual(['FanOutEventsBehind', 'FanOutLate']);
+    for (const label of ['deliver', 'deliverSlow', 'mail', 'jobs', 'embed', 'stream']) expect(Math.max(...line(now, 'Is it healthy?', 'Dead letters', label))).toBe(0);
+    expect(now.parts.map(({ running }) => running)).toEqual([true, true, true]);
+  });
+});

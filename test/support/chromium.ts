@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { html } from '../../lib/html.ts';
+
+const run = promisify(execFile);
+
+const projectDir = resolve(import.meta.dirname, '../..');
+const packageDir = join(projectDir, 'node_modules/@sparticuz/chromium');
+
+/** How to start a browser. */
+export interface BrowserProgram {
+  readonly executablePath: string;
+  readonly env: Record<string, string>;
+}
+
+/**
+ * The Chromium that comes with the package `@sparticuz/chromium`, so that tests need nothing installed; `CHROME_PATH` names another one.
+ * It is unpacked once, next to the assemblies of the local run.
+ */
+export async function browserProgram(): Promise<BrowserProgram> {
+  const env = Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  const { CHROME_PATH: chosen } = env;
+  if (chosen) return { executablePath: chosen, env };
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error(`The tests in a browser come with a Chromium for Linux on x64 only, not for ${process.platform} on ${process.arch}. Set CHROME_PATH to the program of an installed Chrome or Chromium.`);
+  }
+  const { version } = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8')) as { version: string };
+  const dir = join(projectDir, 'dist', `chromium-${version}`);
+  if (!existsSync(dir)) await unpackInto(dir);
+  const program = { executablePath: join(dir, 'chromium'), env: { ...env, FONTCONFIG_FILE: join(dir, 'fonts.conf') } };
+  return (await starts(program)) ? program : withOwnLibraries(program, dir);
+}
+
+/** Unpacked beside its place and moved there whole, so that a run that is killed leaves no half of a program, and two runs do not meet. */
+async function unpackInto(dir: string): Promise<void> {
+  await mkdir(join(dir, '..'), { recursive: true });
+  const draft = await mkdtemp(`${dir}.`);
+  try {
+    // With this variable it unpacks the libraries too that are missing in Lambda, and on other systems with little on them.
+    await run(process.execPath, [join(import.meta.dirname, 'unpackChromium.mjs')], { env: { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' } });
+    // Its own fonts alone: a page is as wide here as on any other machine.
+    await writeFile(join(draft, 'fonts.conf'), `<?xml version="1.0"?>\n${html`<fontconfig><dir>${join(dir, 'fonts')}</dir><cachedir>${join(dir, 'fonts-cache')}</cachedir></fontconfig>`}\n`);
+    await rename(draft, dir);
+  } catch (error) {
+    // Another run has put it there meanwhile.
+    if (!existsSync(dir)) throw error;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** With the libraries of the package, for a system that has no NSS. Not always: they need glibc 2.34, the program itself does not. */
+async function withOwnLibraries(program: BrowserProgram, dir: string): Promise<BrowserProgram> {
+  const own = { ...program, env: { ...program.env, LD_LIBRARY_PATH: join(dir, 'al2023/lib') } };
+  if (await starts(own)) return own;
+  const reason = await run(program.executablePath, ['--version'], { env: program.env }).catch((error: Error) => error.message);
+  throw new Error(`Chromium does not start here. Install the library that it misses, or set CHROME_PATH to the program of an installed Chrome or Chromium. It said: ${JSON.stringify(reason)}`);
+}
+
+/** Whether the system finds all libraries of the program. */
+function starts({ executablePath, env }: BrowserProgram): Promise<boolean> {
+  return run(executablePath, ['--version'], { env }).then(() => true, () => false);
+}
