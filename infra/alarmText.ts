@@ -12,6 +12,7 @@ export const runbooks = {
   overdueDeliveries: 'README.md#runbook-overdue-deliveries',
   lateFanOut: 'README.md#runbook-late-fan-out',
   lateFirstAttempts: 'README.md#runbook-late-first-attempts',
+  failingMail: 'README.md#runbook-failing-mail',
   failingWorkers: 'README.md#runbook-failing-workers',
   crashingWorkers: 'README.md#runbook-crashing-workers',
   workersBehind: 'README.md#runbook-workers-behind-the-stream',

@@ -16,6 +16,8 @@ const BEHIND_MINUTES = 5;
 const OVERDUE_MINUTES = 10;
 const FAN_OUT_SECONDS = 30;
 const FIRST_ATTEMPT_SECONDS = 5;
+/** How many attempts to send a mail within five minutes: one customer's provider that is away for a moment is nobody's night. */
+const MAIL_ATTEMPTS = 10;
 /** One slow delivery in a quiet hour is its own 99th percentile: it has to last. */
 const PERIODS_OF_LATENESS = 3;
 
@@ -132,6 +134,15 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
       description: alarmText({
         happens: `For ${PERIODS_OF_LATENESS * 5} minutes, one first attempt in a hundred has come ${FIRST_ATTEMPT_SECONDS} s or more after its event.`,
         severity: 'low', runbook: runbooks.lateFirstAttempts, query, impacts: ['customers get webhooks late'],
+      }),
+    },
+    {
+      id: 'MailFails',
+      metric: deliveryMetric('MailAttemptsFailed', serviceName, 'Sum'),
+      threshold: MAIL_ATTEMPTS,
+      description: alarmText({
+        happens: `At least ${MAIL_ATTEMPTS} attempts to send a mail failed in 5 minutes and are repeated: Amazon SES or a customer's SendGrid is away, or refuses the operator's address or account.`,
+        severity: 'high', runbook: runbooks.failingMail, query: queryName(stackName, workerQueries.mails), impacts: ['users and owners get mails late, and not at all when it outlasts their schedule'],
       }),
     },
   ];

@@ -33,7 +33,7 @@ const EARLY = 5_000;
  * side can cause is written down; it throws for faults of ours only, and then the message comes again.
  */
 export async function sendMail(call: SendingCall): Promise<void> {
-  const { deps, message, clock, random, log } = call;
+  const { deps, message, clock, random, log, measures } = call;
   const mail = await deps.mails.get(message);
   if (!mail) return;
   const now = clock();
@@ -52,7 +52,9 @@ export async function sendMail(call: SendingCall): Promise<void> {
   if (!mine) return;
   const result = await composed.through.send(composed.mail);
   if (result.outcome !== 'sent') log.warn('mail not sent', { tenant: message.tenant, mailId: mail.mailId, kind: mail.about.kind, attempt: mine.attempts, outcome: result.outcome, reason: result.reason });
-  await settle(call, mine, afterSending(mine, result, clock(), random(), deps.timing));
+  const next = afterSending(mine, result, clock(), random(), deps.timing);
+  if (result.outcome === 'failed' && isReady(next)) measures.count('MailAttemptsFailed');
+  await settle(call, mine, next);
   if (result.outcome === 'denied' && composed.revision !== undefined) await pause(call, composed.revision, result.reason);
 }
 

@@ -33,6 +33,7 @@ export const deliveryMetrics = {
   DeliveriesExhausted: { kind: 'sum', unit: 'Count', row: 'Deliveries', graph: 'Endpoints given up', label: 'deliveries exhausted', meaning: 'Deliveries given up after their last attempt' },
   MailsSent: { kind: 'sum', unit: 'Count', row: 'E-mail', graph: 'Mails', label: 'sent', meaning: 'Mails that the provider took' },
   MailsFailed: { kind: 'sum', unit: 'Count', row: 'E-mail', graph: 'Mails', label: 'failed', meaning: 'Mails that the provider refused, or that were given up' },
+  MailAttemptsFailed: { kind: 'sum', unit: 'Count', row: 'E-mail', graph: 'Mails', label: 'attempts to be repeated', meaning: 'Attempts to send a mail that failed and are repeated, because the provider is away or something is for the operator to put in order' },
   MailsUnknown: { kind: 'sum', unit: 'Count', row: 'E-mail', graph: 'Mails', label: 'unknown', meaning: 'Mails of which nobody knows whether the provider took them' },
 } as const satisfies Readonly<Record<string, MetricDeclaration>>;
 

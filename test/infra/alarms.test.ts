@@ -1,37 +1,63 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
+import { prices } from '../../infra/cost/prices.ts';
+import { loadAssembly } from '../../infra/local/cloudAssembly.ts';
+import { Measurements } from '../../infra/local/measurements.ts';
+import type { AlarmModel } from '../../infra/local/metrics/alarmModel.ts';
+import { alarmState } from '../../infra/local/metrics/alarmState.ts';
+import { partsOf } from '../../infra/local/metrics/expression.ts';
+import { type MetricId, MetricStore } from '../../infra/local/metrics/metricStore.ts';
+import { metricIdsOf, type MonitoringModel, monitoringOf } from '../../infra/local/metrics/monitoringModel.ts';
+import { pictureOf } from '../../infra/local/metrics/picture.ts';
+import type { Resource } from '../../infra/local/template.ts';
 import { pascal } from '../../infra/names.ts';
 import { queueNames } from '../../infra/queues.ts';
+import { indexNames } from '../../lib/capability.ts';
 import { defineEndpoint, endpointId, familyOf } from '../../lib/endpoint.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
-import type { RecordedMetric } from '../../lib/observability/deliveryMetrics.ts';
+import { type CountedMetric, deliveryMetrics, type RecordedMetric } from '../../lib/observability/deliveryMetrics.ts';
+import { countFault, countWorkerFaults, faultsMetric } from '../../lib/observability/faults.ts';
 import { InvocationMeasures } from '../../lib/observability/measures.ts';
 import { type QueueDeclaration, queues } from '../../lib/queues.ts';
 import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
-import { defineWorker } from '../../lib/worker.ts';
+import { defineWorker, workerId } from '../../lib/worker.ts';
 import { DeliverySystem, MINUTE, SECOND } from '../support/deliveries.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { Hooks } from '../support/hooks.ts';
 import { post } from '../support/requests.ts';
 import { newWebhookCustomer, paths } from '../support/webhooks.ts';
 import { lambdaContext } from '../support/workers.ts';
-import { dimensionsOf, MetricStore, ringing } from './alarmState.ts';
-import { type Assembly, assemblyOf, type Resource, resources } from './assembly.ts';
+import { appOf } from './assembly.ts';
 import { registered } from './endpoints.ts';
 import { workers } from './workers.ts';
 
 const serviceName = 'acme';
-let assembly: Assembly;
-let alarms: Map<string, Resource>;
+/** When the first period of each test begins. */
+const START = Date.UTC(2026, 0, 1);
+let families: string[];
+let resources: readonly Resource[];
+let monitoring: MonitoringModel;
+let alarms: Map<string, AlarmModel>;
 let lines: Record<string, any>[];
 /** The alarms that a test has made ring. */
 const rang = new Set<string>();
 beforeAll(() => {
   process.env.POWERTOOLS_DEV = 'true';
   process.env.POWERTOOLS_METRICS_DISABLED = 'false';
-  assembly = assemblyOf(registered, { serviceName });
-  // Without the hash that CDK adds.
-  alarms = new Map(resources(assembly.root, 'AWS::CloudWatch::Alarm').map(([id, resource]) => [id.slice(0, -8), resource]));
+  const outdir = mkdtempSync(join(tmpdir(), 'assembly-'));
+  try {
+    const { app, backend } = appOf(registered, { serviceName }, { outdir });
+    app.synth();
+    families = backend.families.map(({ family }) => family);
+    ({ resources } = loadAssembly(outdir, { api: 'http://127.0.0.1:3000', aws: 'http://127.0.0.1:4000' }));
+    monitoring = monitoringOf(resourcesOf('AWS::CloudWatch::Dashboard'), resourcesOf('AWS::CloudWatch::Alarm'));
+    alarms = new Map(monitoring.alarms.map((each) => [each.name, each]));
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
 });
 beforeEach(() => {
   lines = [];
@@ -39,36 +65,54 @@ beforeEach(() => {
 });
 afterEach(() => { jest.restoreAllMocks(); });
 
-function alarm(id: string): Resource {
+const resourcesOf = (type: string) => resources.filter((each) => each.type === type);
+
+function alarm(id: string): AlarmModel {
   const found = alarms.get(id);
   if (!found) throw new Error(`There is no alarm ${id}, only ${[...alarms.keys()].join(', ')}`);
   return found;
 }
 
-/** Who rings when these metrics are there, one list of values for each period. */
-function ringingWith(id: string, periods: readonly (readonly number[])[], fill: (store: MetricStore, values: readonly number[], period: number) => void): string[] {
-  const store = new MetricStore();
-  periods.forEach((values, period) => { if (values.length > 0) fill(store, values, period); });
-  const found = ringing(alarm(id), store, periods.length - 1);
-  if (found.length > 0) rang.add(id);
-  return found;
+/** Who rings at the end of these periods, each a list of values that come one after the other in it. */
+function ringingWith(id: string, periods: readonly (readonly number[])[], measure: (store: MetricStore, value: number) => void): readonly string[] {
+  const periodLength = alarm(id).periodSeconds * SECOND;
+  let now = START;
+  const store = new MetricStore(() => now);
+  for (const [period, values] of periods.entries()) {
+    for (const [index, value] of values.entries()) {
+      now = START + (period + index / values.length) * periodLength;
+      measure(store, value);
+    }
+  }
+  const { contributors } = alarmState(alarm(id), store, START + periods.length * periodLength - 1);
+  if (contributors.length > 0) rang.add(id);
+  return contributors;
+}
+
+/** The metrics of AWS that an alarm is on. */
+function metricsOf(id: string): MetricId[] {
+  const { source } = alarm(id);
+  if (source.kind === 'query') throw new Error(`${id} is on a query`);
+  return partsOf(source).flatMap((part) => (part.kind === 'metric' ? [part.metric] : []));
 }
 
 /** Gives data to the metric of an alarm that is on one metric of AWS. */
 function ownMetric(id: string) {
-  const { Namespace, MetricName, Dimensions } = alarm(id).Properties;
-  return (store: MetricStore, values: readonly number[], period: number) => store.add(Namespace, MetricName, dimensionsOf(Dimensions), period, ...values);
+  const [metric, ...more] = metricsOf(id);
+  if (!metric || more.length > 0) throw new Error(`${id} is not on one metric`);
+  return (store: MetricStore, value: number) => store.add(metric, value);
 }
 
 /** Gives data to one of the metrics of an expression. */
-function partOf(id: string, part: string) {
-  const { Metric } = alarm(id).Properties.Metrics.find(({ Id }: { Id: string }) => Id === part).MetricStat;
-  return (store: MetricStore, values: readonly number[], period: number) => store.add(Metric.Namespace, Metric.MetricName, dimensionsOf(Metric.Dimensions), period, ...values);
+function partOf(id: string, is: (metric: MetricId) => boolean) {
+  const [metric, ...more] = metricsOf(id).filter(is);
+  if (!metric || more.length > 0) throw new Error(`${id} is not on one such metric`);
+  return (store: MetricStore, value: number) => store.add(metric, value);
 }
 
 /** Who rings after the lines that were logged, all of them in each of so many periods. */
-function ringingAfterLines(id: string, periods = 1): string[] {
-  return ringingWith(id, Array.from({ length: periods }, () => [0]), (store, _values, period) => { for (const line of lines) store.addLine(line, period); });
+function ringingAfterLines(id: string, periods = 1): readonly string[] {
+  return ringingWith(id, Array.from({ length: periods }, () => [0]), (store) => { for (const line of lines) store.addLine(line); });
 }
 
 describe('faults', () => {
@@ -79,7 +123,7 @@ describe('faults', () => {
   }, async () => { throw new Error('broken'); }), { SERVICE_NAME: serviceName });
 
   test('design 11: five of one endpoint ring the alarm of its family, which names it, and of no other', async () => {
-    for (const family of assembly.families.keys()) {
+    for (const family of families) {
       const id = `${pascal(family)}Faults`;
       lines = [];
       for (const name of ['worst', 'bad']) {
@@ -91,7 +135,7 @@ describe('faults', () => {
       expect(ringingAfterLines(id)).toEqual([endpointId(pathIn(family, 'worst'))]);
     }
     // The lines of the last family.
-    expect(ringingAfterLines(`${pascal([...assembly.families.keys()][0]!)}Faults`)).toEqual([]);
+    expect(ringingAfterLines(`${pascal(families[0]!)}Faults`)).toEqual([]);
   });
 
   test('design 11: five of workers ring, and name the worker', async () => {
@@ -182,6 +226,18 @@ describe('deliveries', () => {
   });
 });
 
+test('design 11: ten attempts to send a mail that fail and are repeated', () => {
+  const times = (count: number) => {
+    lines = [];
+    const measures = new InvocationMeasures();
+    for (let i = 0; i < count; i++) measures.count('MailAttemptsFailed');
+    measures.flush(serviceName);
+    return ringingAfterLines('MailFails');
+  };
+  expect(times(9)).toEqual([]);
+  expect(times(10)).toEqual(['']);
+});
+
 describe('what AWS measures', () => {
   test('design 11: five answers of 5xx in one period ring, whoever gave them', () => {
     expect(ringingWith('ApiFaults', [[1, 1, 1, 1]], ownMetric('ApiFaults'))).toEqual([]);
@@ -190,12 +246,13 @@ describe('what AWS measures', () => {
   });
 
   test('design 11: fifty refusals of the table ring when they go on, reads and writes together', () => {
-    for (const part of ['reads', 'writes']) {
-      expect(ringingWith('TableThrottled', [[49], [49]], partOf('TableThrottled', part))).toEqual([]);
-      expect(ringingWith('TableThrottled', [[], [50]], partOf('TableThrottled', part))).toEqual([]);
-      expect(ringingWith('TableThrottled', [[20, 30], [50]], partOf('TableThrottled', part))).toEqual(['']);
+    const parts = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => partOf('TableThrottled', (metric) => metric.name === name));
+    for (const part of parts) {
+      expect(ringingWith('TableThrottled', [[49], [49]], part)).toEqual([]);
+      expect(ringingWith('TableThrottled', [[], [50]], part)).toEqual([]);
+      expect(ringingWith('TableThrottled', [[20, 30], [50]], part)).toEqual(['']);
     }
-    const both = (store: MetricStore, values: readonly number[], period: number) => { for (const part of ['reads', 'writes']) partOf('TableThrottled', part)(store, values, period); };
+    const both = (store: MetricStore, value: number) => { for (const part of parts) part(store, value); };
     expect(ringingWith('TableThrottled', [[25], [25]], both)).toEqual(['']);
   });
 
@@ -212,10 +269,12 @@ describe('what AWS measures', () => {
   });
 
   test.each(workers.map(({ name }) => name))('design 11: five runs of %s that break off ring', (name) => {
-    const id = [...alarms.keys()].find((each) => each.startsWith('WorkersCrash') && JSON.stringify(alarm(each).Properties).includes(`"${name}"`))!;
-    expect(ringingWith(id, [[1, 3]], partOf(id, name))).toEqual([]);
-    expect(ringingWith(id, [[2, 3]], partOf(id, name))).toEqual(['']);
-    expect(ringing(alarm(id), new MetricStore(), 0)).toEqual([]);
+    const functionName = resources.find(({ type, properties }) => type === 'AWS::Lambda::Function' && (properties.Code as { ZipFile?: string }).ZipFile === workerId(name))!.ref;
+    const ofWorker = (metric: MetricId) => metric.dimensions.FunctionName === functionName;
+    const id = [...alarms.keys()].find((each) => each.startsWith('WorkersCrash') && metricsOf(each).some(ofWorker))!;
+    expect(ringingWith(id, [[1, 3]], partOf(id, ofWorker))).toEqual([]);
+    expect(ringingWith(id, [[2, 3]], partOf(id, ofWorker))).toEqual(['']);
+    expect(ringingWith(id, [[]], partOf(id, ofWorker))).toEqual([]);
   });
 
   test.each(workers.filter(({ on }) => 'inserts' in on).map(({ name }) => name))('design 11: %s rings five minutes behind the stream', (name) => {
@@ -228,6 +287,78 @@ describe('what AWS measures', () => {
     const id = `${pascal(name)}Stopped`;
     expect(ringingWith(id, [[5], [], []], ownMetric(id))).toEqual([]);
     expect(ringingWith(id, [[5], [], [], []], ownMetric(id))).toEqual(['']);
+  });
+});
+
+describe('the local run', () => {
+  /** The widgets of the dashboard as CloudWatch gets them. */
+  const widgets = () => resourcesOf('AWS::CloudWatch::Dashboard').flatMap(({ properties }) => JSON.parse(String(properties.DashboardBody)).widgets as { type: string; properties: Record<string, any> }[]);
+  const graphsOf = (store: MetricStore, now: number) => pictureOf(monitoring, store, { now, minutes: 15 }).rows.flatMap(({ graphs }) => graphs);
+  /** What a query finds has all dimensions; those that its conditions do not fix may have any value. */
+  const whole = (metric: MetricId): MetricId => {
+    if (metric.name !== faultsMetric.name) return metric;
+    return { ...metric, dimensions: { ...('family' in metric.dimensions ? { endpoint: 'any' } : { worker: 'any' }), ...metric.dimensions } };
+  };
+
+  test('design 10: has the rows and graphs of the dashboard, each of which can be drawn when nothing was measured', () => {
+    const { rows } = pictureOf(monitoring, new MetricStore(() => START), { now: START, minutes: 60 });
+    expect(rows.map(({ title }) => title)).toEqual(widgets().filter(({ type }) => type === 'text').map(({ properties }) => properties.markdown));
+    const graphs = rows.flatMap((row) => row.graphs);
+    expect(graphs.map(({ title }) => title)).toEqual(widgets().filter(({ type }) => type === 'metric').map(({ properties }) => properties.title));
+    expect(graphs.filter(({ series }) => series.length > 0)).toEqual([]);
+  });
+
+  test('design 10: draws every line of every graph when everything was measured', () => {
+    const store = new MetricStore(() => START);
+    for (const metric of metricIdsOf(monitoring)) store.add(whole(metric), 1);
+    const graphs = graphsOf(store, START);
+    const expected = widgets().filter(({ type }) => type === 'metric').map(({ properties: { metrics } }) => (metrics as any[][]).filter((line) => line.at(-1).visible !== false).length);
+    expect(graphs.map(({ series }) => series.length)).toEqual(expected);
+    for (const { title, series } of graphs) for (const { label, values } of series) expect([title, label, typeof values.at(-1)]).toEqual([title, label, 'number']);
+  });
+
+  test('design 10: computes what requests cost, and how many attempts succeed', () => {
+    const store = new MetricStore(() => START);
+    const metrics = metricIdsOf(monitoring);
+    const add = (value: number, name: string, is = (_dimensions: MetricId['dimensions']) => true) => store.add(metrics.find((metric) => metric.name === name && is(metric.dimensions))!, value);
+    const valueOf = (title: string) => Object.fromEntries(graphsOf(store, START).find((graph) => graph.title === title)!.series.map(({ label, values }) => [label, values.at(-1)]));
+    add(3, 'AttemptsDelivered');
+    expect(valueOf('Attempts that succeed, %')).toEqual({ succeed: 100 });
+    add(1, 'AttemptsTimedOut');
+    expect(valueOf('Attempts that succeed, %')).toEqual({ succeed: 75 });
+    add(2, 'Count');
+    add(1, 'ConsumedReadCapacityUnits');
+    add(3, 'ConsumedReadCapacityUnits', ({ GlobalSecondaryIndexName }) => GlobalSecondaryIndexName === 'gsi2');
+    add(6, 'ConsumedWriteCapacityUnits');
+    add(5, 'Invocations', ({ FunctionName }) => FunctionName !== undefined);
+    add(100, 'Duration', ({ FunctionName }) => FunctionName !== undefined);
+    const table = (prices.tableRead * 4 + prices.tableWritten * 6) / 2;
+    const functions = (prices.lambdaGigabyteSecond * 1_000_000 * 0.5 * 0.1 + prices.lambdaRuns * 5) / 2;
+    expect(valueOf('Dollars per million requests')).toEqual({ table: expect.closeTo(table, 3), functions: expect.closeTo(functions, 3), all: expect.closeTo(prices.httpRequests + table + functions, 3) });
+  });
+
+  test('design 10: measures everything that the dashboard and the alarms are about, but that the table refuses nothing here', () => {
+    const store = new MetricStore(() => START);
+    const measurements = new Measurements(store, resourcesOf('AWS::ApiGatewayV2::Api')[0]!.ref);
+    measurements.request(503, 1);
+    for (const { ref } of resourcesOf('AWS::Lambda::Function')) {
+      measurements.run(ref, 1, true);
+      measurements.iteratorAge(ref, 1);
+    }
+    for (const { arn } of resourcesOf('AWS::SQS::Queue')) measurements.queue(arn.split(':').at(-1)!, { visible: 1, inFlight: 1, oldestSeconds: 1 });
+    const units = { CapacityUnits: 1 };
+    for (const { ref } of resources.filter(({ type }) => type.startsWith('AWS::DynamoDB::'))) {
+      for (const kind of ['Read', 'Write'] as const) measurements.consumed(kind, { TableName: ref, ...units, Table: units, GlobalSecondaryIndexes: Object.fromEntries(indexNames.map((name) => [name, units])) });
+    }
+    const own = new InvocationMeasures();
+    for (const [name, { kind }] of Object.entries(deliveryMetrics)) kind === 'sum' ? own.count(name as CountedMetric) : own.record(name as RecordedMetric, 1);
+    own.flush(serviceName);
+    for (const family of families) countFault(serviceName, family, 'any');
+    for (const { name } of [...workers, { name: 'any' }]) countWorkerFaults(serviceName, name, 1);
+    for (const line of lines) measurements.line(line);
+    // A search is for a name in any function.
+    const unmeasured = metricIdsOf(monitoring).filter((metric) => !store.find(whole(metric)) && !(Object.keys(metric.dimensions).length === 0 && store.named(metric.namespace, metric.name).length > 0));
+    expect([...new Set(unmeasured.map(({ name }) => name))]).toEqual(['ReadThrottleEvents', 'WriteThrottleEvents']);
   });
 });
 

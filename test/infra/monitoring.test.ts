@@ -164,6 +164,7 @@ describe('the alarms of deliveries', () => {
   test.each([
     ['DeliveriesOverdue', 'OldestOverdue', { Statistic: 'Maximum', Threshold: 600, EvaluationPeriods: 1 }],
     ['FanOutLate', 'FanOutLag', { ExtendedStatistic: 'p99', Threshold: 30_000, EvaluationPeriods: 1 }],
+    ['MailFails', 'MailAttemptsFailed', { Statistic: 'Sum', Threshold: 10, EvaluationPeriods: 1 }],
     ['FirstAttemptLate', 'CommitToFirstAttempt', { ExtendedStatistic: 'p99', Threshold: 5_000, EvaluationPeriods: 3 }],
   ])('design 11: %s watches %s', (id, MetricName, expected) => {
     expect(alarm(id)).toMatchObject({

@@ -216,7 +216,8 @@ describe('when something goes wrong', () => {
     }
     expect(at).toEqual([1, 6, 36, 156, 516]);
     expect(await only()).toMatchObject({ status: 'FAILED', attempts: 6, reason: '500' });
-    expect(system.measures.counted).toEqual(new Map([['MailsFailed', 1]]));
+    // The last one is not repeated.
+    expect(system.measures.counted).toEqual(new Map([['MailAttemptsFailed', 5], ['MailsFailed', 1]]));
     expect(system.warnings).toMatchObject([
       ...[1, 2, 3, 4, 5, 6].map((attempt) => ({ message: 'mail not sent', ...mail, kind: 'event', attempt, outcome: 'failed', reason: '500' })),
       { message: 'mail given up', ...mail, kind: 'event', status: 'FAILED', reason: '500' },
