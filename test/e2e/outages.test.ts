@@ -169,7 +169,8 @@ describe('a part of the system is away', () => {
 
   const addOrganization = async (client: Methods, id: string): Promise<void> => {
     const { data } = await client.v2.organizations.add({ organizations: [{ organizationId: id }] });
-    expect(data).toMatchObject({ [id]: { success: true } });
+    // What was answered UNAVAILABLE may have happened all the same, and is there when it is tried again.
+    if (!data[id]!.success) expect(data[id]).toMatchObject({ message: 'Organization already exists.' });
   };
   /** Those of these organizations that there are. */
   async function organizations(ids: readonly string[]): Promise<string[]> {
