@@ -10,7 +10,7 @@ import { startDns } from '../support/dnsServer.ts';
 import { type RemoteHook, RemoteReceiver } from '../support/remoteReceiver.ts';
 import { bodyOf, pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
 import { paths } from '../support/webhooks.ts';
-import { startSystem, type System, temporaryDir } from './system.ts';
+import { clockAhead, startSystem, type System, temporaryDir } from './system.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
 const nda = { organizationId: 'acme', documentId: 'nda' };
@@ -35,16 +35,6 @@ const asking = (server: string) => `
     }
   };
   syncBuiltinESMExports();
-`;
-
-/** The clock of the system is ahead, as if the machine had been off for so long. */
-const ahead = (seconds: number) => `
-  const SystemDate = Date;
-  const now = () => SystemDate.now() + ${seconds} * 1000;
-  globalThis.Date = new Proxy(SystemDate, {
-    construct: (target, args) => args.length === 0 ? new target(now()) : Reflect.construct(target, args),
-    get: (target, name) => name === 'now' ? now : Reflect.get(target, name),
-  });
 `;
 
 // One system for all of it, with a workspace for each test: a start costs a second. The last test kills and restarts it.
@@ -395,7 +385,7 @@ describe('deliveries in npm start', () => {
     for (const path of [hanging, failing]) await receiver.will(path, { status: 200 });
 
     // Deliveries are in hands for a minute, and messages hidden for three: as if the machine had been off for longer.
-    system = await startSystem({ dataDir, env: timing, preload: ahead(240) });
+    system = await startSystem({ dataDir, env: timing, preload: clockAhead(240) });
     for (const [index, path] of [hanging, failing].entries()) {
       const delivered = () => new Set(receiver.at(path).filter(({ answered }) => answered === 200).map(idOf));
       const missing = () => [...acknowledged, ...begun[index]!].filter((id) => !delivered().has(id));

@@ -11,7 +11,7 @@ import { processesWith } from '../../infra/local/processes.ts';
 import { createClient, type Methods, ServiceError } from '../../lib/client/index.ts';
 import { limits } from '../../lib/schema.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
-import { startSystem, type System, temporaryDir } from './system.ts';
+import { clockAhead, startSystem, type System, temporaryDir } from './system.ts';
 
 const organizationId = 'acme';
 const nda = { organizationId, documentId: 'nda' };
@@ -27,16 +27,6 @@ const SOON_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 100;
 /** When it is said what has not come: however slow the machine is, but before the test is given up without a word. */
 const PATIENCE_MILLISECONDS = 120_000;
-
-/** The clock of the system is ahead, as if the machine had been off for so long. */
-const ahead = (seconds: number) => `
-  const SystemDate = Date;
-  const now = () => SystemDate.now() + ${seconds} * 1000;
-  globalThis.Date = new Proxy(SystemDate, {
-    construct: (target, args) => args.length === 0 ? new target(now()) : Reflect.construct(target, args),
-    get: (target, name) => name === 'now' ? now : Reflect.get(target, name),
-  });
-`;
 
 // One system and one workspace for all of it. The tests run in this order; the last one kills the system and starts it again.
 describe('a part of the system is away', () => {
@@ -279,7 +269,7 @@ describe('a part of the system is away', () => {
     await system.kill();
 
     // What nobody has begun for five minutes is looked for.
-    await start(ahead(400));
+    await start(clockAhead(400));
     await allDelivered();
     expect(await mailed('before-kill')).toHaveLength(1);
     while (!(await patient.v2.users.data.delete.status({ jobId })).data.isDeleteCompleted) await delay(POLL_MILLISECONDS);

@@ -85,6 +85,18 @@ export async function startInVain(options: SystemOptions = {}): Promise<{ code: 
   return { code, output: output() };
 }
 
+/** A `preload` for a system whose clock is ahead, as if the machine had been off for so long. */
+export function clockAhead(seconds: number): string {
+  return `
+    const SystemDate = Date;
+    const now = () => SystemDate.now() + ${seconds} * 1000;
+    globalThis.Date = new Proxy(SystemDate, {
+      construct: (target, args) => args.length === 0 ? new target(now()) : Reflect.construct(target, args),
+      get: (target, name) => name === 'now' ? now : Reflect.get(target, name),
+    });
+  `;
+}
+
 /** A new empty directory, its name free of links. */
 export async function temporaryDir(): Promise<string> {
   return realpath(await mkdtemp(join(tmpdir(), 'system-')));
