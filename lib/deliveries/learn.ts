@@ -33,7 +33,7 @@ async function takeDown(delivering: Delivering, target: Stored<Target>, stored: 
     const known = healthAt(read, target._r);
     const now = clock();
     const next = afterAttempt(known, { ...result, random: random(), now }, pauses);
-    // What is known of the endpoint before it was changed goes too: it would count among those in trouble for as long as it is stored.
+    // What is known of the endpoint before it was changed goes too: the sweeper would look at it each minute for as long as it is stored.
     const outdated = read !== undefined && read.about !== target._r;
     if (next === known && !outdated) return known;
     const warned = await withWarning(delivering, target, { ...next, writtenAt: now }, now);

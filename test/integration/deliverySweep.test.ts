@@ -1,8 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DeliveryStore, emitTo } from '../../lib/data/deliveries/deliveries.ts';
+import { EndpointDisabler } from '../../lib/data/deliveries/disabling.ts';
 import { EndpointHealthEntity } from '../../lib/data/deliveries/runtime.ts';
+import { wantedTarget } from '../../lib/data/deliveries/targets.ts';
 import { beginJob, endJob, JobEntity } from '../../lib/data/jobs.ts';
 import { upsert } from '../../lib/data/table.ts';
+import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
 import { messageAbout } from '../../lib/deliveries/message.ts';
 import { sweep } from '../../lib/deliveries/sweep.ts';
 import type { Customer } from '../support/customer.ts';
@@ -184,15 +187,64 @@ describe('the other parts of a sweep', () => {
     expect(await system.table.get(JobEntity, { tenant, jobId: 'job_1' })).toMatchObject({ dueAt: system.now + 5 * MINUTE });
   });
 
-  test('breakers that are open and endpoints that will be disabled are counted', async () => {
-    const health = (id: string, until: number | undefined, warned: number) => upsert(EndpointHealthEntity, {
-      tenant, endpointId: id, about: 1, writtenAt: system.now,
-      breaker: { inARow: 10, ...(until !== undefined && { open: { until, pauseMs: 30_000 } }) },
-      failing: { since: system.now - 2 * DAY, last: system.now, days: 2, warned },
+  describe('endpoints in trouble', () => {
+    const create = async () => (await customer.ok(paths.create, { url: hooks.url('/a') })).id as string;
+    /** What is known of an endpoint as it is now: until when its breaker is open, and up to which day its owner was warned. */
+    const ails = async (id: string, until: number | undefined, warned: number) => {
+      const { _r: about } = (await system.table.getEach(wantedTarget({ tenant, endpointId: id })))[0]!;
+      await system.table.write([upsert(EndpointHealthEntity, {
+        tenant, endpointId: id, about, writtenAt: system.now,
+        breaker: { inARow: 10, ...(until !== undefined && { open: { until, pauseMs: 30_000 } }) },
+        failing: { since: system.now - 2 * DAY, last: system.now, days: 2, warned },
+      })]);
+    };
+    const counted = async () => {
+      await system.sweep();
+      return [gauge('BreakersOpen'), gauge('EndpointsNearDisable')];
+    };
+
+    test('breakers that are open and endpoints that will be disabled are counted', async () => {
+      const [open, over, warned, both, well] = await Promise.all([create(), create(), create(), create(), create()]);
+      await Promise.all([ails(open, system.now + MINUTE, 0), ails(over, system.now - MINUTE, 0), ails(warned, undefined, 1), ails(both, system.now + MINUTE, 3), ails(well, undefined, 0)]);
+      expect(await counted()).toEqual([2, 2]);
     });
-    await system.table.write([health('open', system.now + MINUTE, 0), health('over', system.now - MINUTE, 0), health('warned', undefined, 1), health('both', system.now + MINUTE, 3), health('well', undefined, 0)]);
-    await system.sweep();
-    expect([gauge('BreakersOpen'), gauge('EndpointsNearDisable')]).toEqual([2, 2]);
+
+    const byFailures = async () => {
+      const stored = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
+      expect(await new EndpointDisabler(system.table).disable(tenant, stored, system.now - 5 * DAY, system.now)).toBe('done');
+    };
+    test.each<[string, () => Promise<unknown>]>([
+      ['disabled by failures', byFailures],
+      ['disabled by a request', () => customer.ok(paths.update, { endpointId, disabled: true })],
+      ['deleted', () => customer.ok(paths.delete, { endpointId })],
+      ['changed', () => customer.ok(paths.update, { endpointId, url: hooks.url('/b') })],
+      ['disabled and enabled again', async () => {
+        await byFailures();
+        await customer.ok(paths.update, { endpointId, disabled: false });
+      }],
+    ])('one that was %s after its warning is not', async (_what, happens) => {
+      await Promise.all([ails(endpointId, system.now + MINUTE, 3), ails(await create(), system.now + MINUTE, 3)]);
+      expect(await counted()).toEqual([2, 2]);
+      await happens();
+      expect(await counted()).toEqual([1, 1]);
+    });
+
+    test('those of a customer who turned advanced webhooks off are not, until they are on again', async () => {
+      await ails(endpointId, system.now + MINUTE, 1);
+      await customer.ok(paths.updateConfig, { isEnabled: false });
+      expect(await counted()).toEqual([0, 0]);
+      await customer.ok(paths.updateConfig, { isEnabled: true });
+      expect(await counted()).toEqual([1, 1]);
+    });
+
+    test('a URL of basic webhooks is counted as long as these are on', async () => {
+      await customer.ok(paths.updateConfig, { isEnabled: false });
+      await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') } });
+      await ails('ep_basic_raw', system.now + MINUTE, 0);
+      expect(await counted()).toEqual([1, 0]);
+      await customer.ok(paths.updateBasic, { useWebhookService: false });
+      expect(await counted()).toEqual([0, 0]);
+    });
   });
 
   test('a part that fails does not keep the others', async () => {

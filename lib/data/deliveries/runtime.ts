@@ -1,10 +1,14 @@
 import * as z from 'zod';
 import type { Capability } from '../../capability.ts';
 import { instantKey } from '../../domain/content/times.ts';
-import { EndpointHealth } from '../../domain/deliveries/health.ts';
+import { gateOf } from '../../domain/deliveries/breaker.ts';
+import { EndpointHealth, healthAt } from '../../domain/deliveries/health.ts';
 import { interval, TOLERANCE } from '../../domain/deliveries/limiter.ts';
-import { defineEntity, indexPartition, type Stored } from '../entity.ts';
+import { defineEntity, indexPartition, type Key, type Stored } from '../entity.ts';
+import { tenantOf } from '../keys.ts';
 import { insert, openTable, replace, type Table } from '../table.ts';
+import { AdvancedWebhookConfigEntity } from '../webhooks/configs.ts';
+import { wantedTarget } from './targets.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
 /** What was learnt so long ago says nothing; deliveries are not tried for longer. */
@@ -125,12 +129,28 @@ export class EndpointRuntime {
     });
   }
 
-  /** How many endpoints are in trouble now. */
+  /**
+   * How many endpoints are in trouble now. What was learnt of one is kept when that is disabled, deleted or changed, or webhooks are turned
+   * off: then nobody delivers to it, or nothing is known of it yet, and it is not counted.
+   */
   async ailing(now: number): Promise<Ailing> {
-    const count = async (from: string, to: string) => (await this.#table.queryIndex('gsi3', indexPartition('tenant', AILING), { between: [from, to], limit: MOST_AILING })).keys.length;
-    const [warned, warnedAndOpen, open] = await Promise.all([count('WARNED#', 'WARNED~'), count(`WARNED#${instantKey(now)}`, 'WARNED~'), count(`OPEN#${instantKey(now)}`, 'OPEN~')]);
-    return { open: open + warnedAndOpen, warned };
+    // From the end: of too many, those whose owner was warned are counted first.
+    const { keys } = await this.#table.queryIndex('gsi3', indexPartition('tenant', AILING), { between: [`OPEN#${instantKey(now)}`, 'WARNED~'], limit: MOST_AILING, descending: true });
+    const endpoints = keys.map(endpointOf);
+    const [learnt, targets, advanced] = await Promise.all([
+      this.#table.getByKeys(EndpointHealthEntity, keys),
+      this.#table.getEach(...endpoints.map(wantedTarget)),
+      this.#table.getMany(AdvancedWebhookConfigEntity, endpoints),
+    ]);
+    const known = targets.flatMap((target, index) => (target && (target.kind === 'basic' || advanced[index]?.isEnabled) ? [healthAt(learnt[index], target._r)] : []));
+    return { open: known.filter(({ breaker }) => typeof gateOf(breaker, now) === 'object').length, warned: known.filter(({ failing }) => failing?.warned).length };
   }
+}
+
+/** The endpoint that the key of its health names. Ids of endpoints are ours: nothing in them is escaped. */
+function endpointOf(key: Key): EndpointKey {
+  const tenant = tenantOf(key);
+  return { tenant, endpointId: key.PK.slice(EndpointHealthEntity.partition({ tenant, endpointId: '' }).length) };
 }
 
 /** Keep to the rate limits of endpoints, and know which of them fail. */
@@ -142,7 +162,7 @@ export const endpointRuntime: Capability<Pick<EndpointRuntime, 'health' | 'learn
 
 /** Count the endpoints that are in trouble. */
 export const countAiling: Capability<Pick<EndpointRuntime, 'ailing'>> = {
-  grants: [{ resource: 'index/gsi3', actions: ['Query'] }],
+  grants: [{ resource: 'table', actions: ['BatchGetItem'] }, { resource: 'index/gsi3', actions: ['Query'] }],
   env: ['TABLE_NAME'],
   open: (env) => new EndpointRuntime(openTable(env)),
 };
