@@ -10,8 +10,3 @@ export function columns(rows: readonly (readonly string[])[]): string {
     return group.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
   }).join('\n\n');
 }
-
-/** A time for people, as the API writes it too. */
-export function iso(at: number): string {
-  return new Date(at).toISOString();
-}

@@ -14,7 +14,8 @@ import { basicTargets, type BasicTargetId, isBasicTarget } from '../lib/domain/d
 import type { BasicWebhookConfig } from '../lib/domain/webhooks/basic.ts';
 import type { WebhookEndpoint } from '../lib/domain/webhooks/endpoints.ts';
 import { inParallel } from '../lib/inParallel.ts';
-import { columns, iso } from './columns.ts';
+import { iso } from '../lib/iso.ts';
+import { columns } from './columns.ts';
 
 type Rows = readonly (readonly string[])[];
 
@@ -54,11 +55,16 @@ export async function endpointReport(table: Table, tenant: string, name: string,
     ...(isBasic ? basicRows(basic, endpointId) : advancedRows(endpoint, advancedState(key, advanced))),
     // By the worker's own rule: what was learnt of an earlier revision says nothing.
     ...(target ? healthRows(healthAt(known, target._r), delivered, now) : []),
-    ['Last delivered', delivered === undefined ? `none of the last ${MESSAGES} messages` : iso(delivered)],
+    ['Last delivered', lastDelivered(deliveries.length, delivered)],
     [],
     ['Last messages', 'event', 'state', 'attempts', 'next attempt', 'last outcome'],
     ...deliveries.map((delivery, index) => [`${iso(delivery.createdAt)} ${delivery.eventId}`, delivery.event, ...stateOf(delivery), outcomeOf(attempts[index])]),
   ]);
+}
+
+function lastDelivered(messages: number, at: number | undefined): string {
+  if (at !== undefined) return iso(at);
+  return messages === 0 ? 'no messages in the last 30 days' : `none of the last ${messages} messages`;
 }
 
 /** The attempts of each delivery, oldest first. */

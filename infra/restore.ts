@@ -13,19 +13,39 @@ Prints commands of the AWS CLI for a shell, and runs none of them. See "Restorin
   stream    has the worker that followed the stream of the deleted table follow the new one
   --stack   the CloudFormation stack, ${STACK} when left out`;
 
-type Properties = Readonly<Record<string, any>>;
+interface VectorIndex {
+  readonly IndexName: string;
+  readonly SearchSchema: readonly { readonly AttributeName: string }[];
+}
+
+/** What is read of the table's properties. */
+interface TableProperties {
+  readonly AttributeDefinitions: readonly { readonly AttributeName: string }[];
+  readonly DeletionProtectionEnabled?: boolean;
+  readonly PointInTimeRecoverySpecification: object;
+  readonly StreamSpecification: object;
+  readonly TimeToLiveSpecification: object;
+  readonly VectorIndexes: readonly VectorIndex[];
+}
+
+/** What is read of the properties of an event source mapping; the others are its settings. */
+interface MappingProperties {
+  readonly DestinationConfig?: unknown;
+  readonly EventSourceArn?: unknown;
+  readonly FunctionName: { readonly Ref: string };
+}
 
 interface Found {
   readonly id: string;
-  readonly properties: Properties;
+  readonly properties: unknown;
 }
 
 /** The commands for the table, as these templates have it. */
 export function tableCommands({ resources }: StackTemplates, stack: string): string {
-  const { properties: table } = theOne(resources, ({ Type }) => Type === 'AWS::DynamoDB::Table');
+  const table = theOne(resources, ({ Type }) => Type === 'AWS::DynamoDB::Table').properties as TableProperties;
   return script(stack, [
     ['The table, from the backup that DynamoDB made when it was deleted', [
-      '# Waiting gives up after eight minutes, and a restore may take longer.',
+      '# Waiting gives up after eight minutes, and a restore may take longer. Ctrl-C if the line above says anything but that it exceeded its attempts.',
       'settled() { until aws dynamodb wait table-exists --table-name "$TABLE"; do echo "$TABLE is not there yet"; done; }',
       'BACKUP=$(aws dynamodb list-backups --backup-type SYSTEM --table-name "$TABLE" --query "sort_by(BackupSummaries, &BackupCreationDateTime)[-1].BackupArn" --output text)',
       'aws dynamodb restore-table-from-backup --backup-arn "$BACKUP" --target-table-name "$TABLE"',
@@ -39,7 +59,7 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
     ]],
     ['The vector indexes, if it lacks them', [
       'INDEXES=$(aws dynamodb describe-table --table-name "$TABLE" --query "Table.VectorIndexes[].IndexName" --output text)',
-      ...table.VectorIndexes.flatMap((index: Properties) => [
+      ...table.VectorIndexes.flatMap((index) => [
         `if ! grep -qw ${index.IndexName} <<< "$INDEXES"; then`,
         ...update(`--attribute-definitions ${json(definitionsOf(index, table))} --vector-index-updates ${json([{ Create: index }])}`).map((line) => `  ${line}`),
         'fi',
@@ -51,7 +71,7 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
 /** The commands for what follows the table's stream. What follows another one follows it no longer. */
 export function streamCommands({ resources, nested }: StackTemplates, stack: string): string {
   const followers = [...nested].flatMap(([within, { resources: own }]) => (
-    find(own, ({ Type, Properties: { StartingPosition } = {} }) => Type === 'AWS::Lambda::EventSourceMapping' && StartingPosition !== undefined).map(({ properties }) => ({ within, properties }))
+    find(own, ({ Type, Properties: { StartingPosition } = {} }) => Type === 'AWS::Lambda::EventSourceMapping' && StartingPosition !== undefined).map(({ properties }) => ({ within, properties: properties as MappingProperties }))
   ));
   const deadLetters = theOne(resources, ({ Type }, id) => Type === 'AWS::SQS::Queue' && id.startsWith('Stream'));
   return script(stack, [
@@ -76,7 +96,7 @@ export function streamCommands({ resources, nested }: StackTemplates, stack: str
 
 function script(stack: string, sections: readonly (readonly [title: string, lines: readonly string[]])[]): string {
   const table = [
-    `STACK=${stack}`,
+    `STACK='${stack}'`,
     'TABLE=$(aws cloudformation describe-stacks --stack-name "$STACK" --query "Stacks[0].Outputs[?OutputKey==\'TableName\'].OutputValue" --output text)',
   ];
   return ['set -euo pipefail', ...table, ...sections.flatMap(([title, lines]) => ['', `# ${title}.`, ...lines])].join('\n');
@@ -88,13 +108,13 @@ function update(change: string): string[] {
 }
 
 /** The attributes that an index needs declared. */
-function definitionsOf({ SearchSchema }: Properties, { AttributeDefinitions }: Properties): object[] {
-  const names = new Set(SearchSchema.map(({ AttributeName }: Properties) => AttributeName));
-  return AttributeDefinitions.filter(({ AttributeName }: Properties) => names.has(AttributeName));
+function definitionsOf({ SearchSchema }: VectorIndex, { AttributeDefinitions }: TableProperties): object[] {
+  const names = new Set(SearchSchema.map(({ AttributeName }) => AttributeName));
+  return AttributeDefinitions.filter(({ AttributeName }) => names.has(AttributeName));
 }
 
 /** What a mapping is told beside what it is between, and where it sends what it gives up. */
-function settingsOf({ EventSourceArn: _, FunctionName: __, DestinationConfig: ___, ...settings }: Properties): Properties {
+function settingsOf({ EventSourceArn: _, FunctionName: __, DestinationConfig: ___, ...settings }: MappingProperties): object {
   return settings;
 }
 
@@ -116,11 +136,10 @@ function theOne(...[resources, is]: Parameters<typeof find>): Found {
 /** Gives what the command prints; throws an error whose message is for the operator. */
 async function run(args: string[]): Promise<string> {
   const commands: Readonly<Record<string, typeof tableCommands>> = { table: tableCommands, stream: streamCommands };
-  const { values: { stack, help }, positionals: [part = ''] } = parseArgs({ args, options: { stack: { type: 'string', default: STACK }, help: { type: 'boolean', default: false } }, allowPositionals: true });
+  const { values: { stack, help }, positionals: [part = '', ...more] } = parseArgs({ args, options: { stack: { type: 'string', default: STACK }, help: { type: 'boolean', default: false } }, allowPositionals: true });
   if (help) return USAGE;
-  const commandsOf = commands[part];
-  if (!commandsOf) throw new Error(USAGE);
-  return commandsOf(await sourceTemplates(), stack);
+  if (!Object.hasOwn(commands, part) || more.length > 0) throw new Error(USAGE);
+  return commands[part]!(await sourceTemplates(), stack);
 }
 
 if (import.meta.main) await endWith(() => run(process.argv.slice(2)));

@@ -7,7 +7,7 @@ import { settle } from '../lib/data/settle.ts';
 import { openTable, replace } from '../lib/data/table.ts';
 import { createWorkspaces, WorkspaceReader } from '../lib/data/workspaces.ts';
 import { emailKey, OwnerEmail, ShortName } from '../lib/domain/workspaces.ts';
-import { iso } from './columns.ts';
+import { iso } from '../lib/iso.ts';
 import { endWith, localEnvironment, stackOutputs } from './operator.ts';
 
 const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]

@@ -11,7 +11,7 @@ export const errorCatalogue = {
   ABORTED: { http: 409, retryable: true, meaning: 'Another request got in the way; send it again.' },
   RESOURCE_EXHAUSTED: { http: 429, retryable: true, meaning: 'A limit on calls or on the number of things is used up.' },
   INTERNAL: { http: 500, retryable: true, meaning: 'A fault of the service; quote the request id.' },
-  UNAVAILABLE: { http: 503, retryable: true, meaning: 'The service is overloaded for a moment; send the request again.' },
+  UNAVAILABLE: { http: 503, retryable: true, meaning: 'The service is not available for a moment; send the request again.' },
   DEADLINE_EXCEEDED: { http: 504, retryable: true, meaning: 'The request took too long; its effect may or may not have happened.' },
 } as const satisfies Record<string, { http: number; retryable: boolean; meaning: string }>;
 

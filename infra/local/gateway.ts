@@ -103,13 +103,13 @@ export class Gateway {
   }
 
   async #answerLocal(request: IncomingMessage): Promise<GatewayAnswer> {
-    const body = await readBody(request);
-    if (!body) return TOO_LARGE;
-    if (!this.#open) return UNAVAILABLE;
     const { method = '', url = '/', headers } = request;
     // A page on the internet whose name leads to this machine is of its own origin here, and could read the answer.
     const { host } = new URL(this.url);
     if (headers.host !== host && headers.host !== host.replace('127.0.0.1', 'localhost')) return gatewayAnswer(403, `These pages are at http://${host} only`);
+    const body = await readBody(request);
+    if (!body) return TOO_LARGE;
+    if (!this.#open) return UNAVAILABLE;
     const { path, query } = splitTarget(url);
     const single = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value] as const);
     return this.#open.local({ method, path, query: new URLSearchParams(query), headers: Object.fromEntries(single), body });

@@ -117,7 +117,12 @@ function parsed(text: string): Answer | undefined {
 
 function errorOf({ error, message }: Answer, httpStatus: number): { status: ErrorStatus; message: string; details?: unknown } {
   const { status = '', details } = error ?? {};
-  return { status: isErrorStatus(status) ? status : statusOf(httpStatus), message: error?.message ?? message ?? `HTTP ${httpStatus}`, details };
+  return { status: isErrorStatus(status) ? status : statusOf(httpStatus), message: textOf(error?.message) ?? textOf(message) ?? `HTTP ${httpStatus}`, details };
+}
+
+/** What somebody between here and the service answers may be of any shape. */
+function textOf(message: unknown): string | undefined {
+  return typeof message === 'string' ? message : undefined;
 }
 
 function isErrorStatus(status: string): status is ErrorStatus {

@@ -8,6 +8,8 @@ const Secret = z.object({ current: z.string() }).catchall(z.string());
 const REFRESH_MILLISECONDS = 10_000;
 /** For how long a version counts as the current one without looking: so soon after a rotation everything new is under the new one. */
 const CURRENT_MILLISECONDS = 5 * 60_000;
+/** For how long that look may hold up a call, which can go on with what is known. */
+const LOOK_MILLISECONDS = 1_000;
 
 /**
  * A secret of Secrets Manager that holds versioned keys: `{ "current": "2", "1": "…", "2": "…" }`. What was written
@@ -51,7 +53,7 @@ export class KeyRing {
 
   /** What is known goes on to work while Secrets Manager does not answer. */
   #readAgain(known: Promise<Map<string, string>>): void {
-    this.#keys = this.#fetch().catch(() => known);
+    this.#keys = this.#fetch(AbortSignal.timeout(LOOK_MILLISECONDS)).catch(() => known);
   }
 
   #read(): Promise<Map<string, string>> {
@@ -62,9 +64,9 @@ export class KeyRing {
     return this.#keys;
   }
 
-  async #fetch(): Promise<Map<string, string>> {
+  async #fetch(abortSignal?: AbortSignal): Promise<Map<string, string>> {
     this.#readAt = Date.now();
-    const { SecretString } = await this.#client.send(new GetSecretValueCommand({ SecretId: this.#arn }));
+    const { SecretString } = await this.#client.send(new GetSecretValueCommand({ SecretId: this.#arn }), { ...(abortSignal && { abortSignal }) });
     return new Map(Object.entries(Secret.parse(JSON.parse(SecretString ?? '{}'))));
   }
 }

@@ -126,7 +126,7 @@ export function toApiError(error: unknown, requestId: string): ApiError {
   let cause = error;
   for (let i = 0; i < CAUSES_FOLLOWED && cause instanceof Error; i++) {
     if (cause instanceof ApiError) return cause;
-    if (THROTTLED.has(cause.name) || UNREACHABLE.has(codeOf(cause)) || isServerError(cause)) return new ApiError('UNAVAILABLE', 'The service is overloaded for a moment. Send the request again.', { cause: error });
+    if (THROTTLED.has(cause.name) || UNREACHABLE.has(codeOf(cause)) || isServerError(cause)) return new ApiError('UNAVAILABLE', 'The service is not available for a moment. Send the request again.', { cause: error });
     cause = cause.cause;
   }
   return new ApiError('INTERNAL', `Internal error. Quote the request id ${requestId}.`, { cause: error });

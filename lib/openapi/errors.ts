@@ -15,6 +15,6 @@ export const errorExamples: Readonly<Record<ErrorStatus, ErrorExample>> = {
   ABORTED: { message: 'A request with this Idempotency-Key is still running; send it again in a moment' },
   RESOURCE_EXHAUSTED: { message: 'Too many requests. Send the request again in a minute.' },
   INTERNAL: { message: 'Internal error. Quote the request id 8f14e45f-ceea-467f-9575-6e2a1f1b9c3d.' },
-  UNAVAILABLE: { message: 'The service is overloaded for a moment. Send the request again.' },
+  UNAVAILABLE: { message: 'The service is not available for a moment. Send the request again.' },
   DEADLINE_EXCEEDED: { message: 'The request took too long. Its effect may or may not have happened.' },
 };

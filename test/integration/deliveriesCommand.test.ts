@@ -103,7 +103,7 @@ describe('npm run deliveries', () => {
     hooks.answer('/a?token=secret', { status: 500 });
     for (let i = 0; i < 10; i++) await system.publish(tenant);
     for (let i = 0; i < 10; i++) await system.workOnNext();
-    expect(rowsOf(await show())).toMatchObject({ 'Deliveries pause': expect.stringMatching(/^until 20/), Failing: expect.stringMatching(/^since 20/), 'Last delivered': 'none of the last 20 messages' });
+    expect(rowsOf(await show())).toMatchObject({ 'Deliveries pause': expect.stringMatching(/^until 20/), Failing: expect.stringMatching(/^since 20/), 'Last delivered': 'none of the last 10 messages' });
     const pausing = async () => Number(rowsOf(await run(['status'], process.env, system.now))['Endpoints pausing']);
     const before = await pausing();
     await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });

@@ -234,6 +234,7 @@ describe('when something goes wrong', () => {
     system.now += 15_000;
     await system.work(mail);
     expect(await only()).toMatchObject({ status: 'SENT', attempts: 1 });
+    expect(system.measures.counted).toEqual(new Map([['MailsSent', 1]]));
   });
 
   test('deliveries 2.6: a message that comes before its time does nothing but come again', async () => {

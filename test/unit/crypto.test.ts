@@ -16,11 +16,12 @@ const NOW = 1_800_000_000_000;
 
 /** A key ring over a secret that a test can change; counts how often it is read. */
 function ringOf(secret: Record<string, string>) {
-  const stored = { secret, reads: 0, failing: false };
+  const stored = { secret, reads: 0, failing: false, hanging: false };
   const client = {
-    send: async () => {
+    send: async (_command: unknown, { abortSignal }: { abortSignal?: AbortSignal } = {}) => {
       stored.reads++;
       if (stored.failing) throw new Error('Secrets Manager is away');
+      if (stored.hanging) await new Promise((_resolve, reject) => abortSignal?.addEventListener('abort', () => reject(abortSignal.reason as Error)));
       return { SecretString: JSON.stringify(stored.secret) };
     },
   };
@@ -141,6 +142,21 @@ describe('the key ring', () => {
       clock.mockReturnValue(NOW + 10 * 60_000 + 2);
       expect(await ring.current()).toEqual({ version: '2', key: 'k2' });
       expect(stored.reads).toBe(3);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  test('design 3: a look for a new version that is not answered holds nobody up for long', async () => {
+    const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
+    try {
+      await ring.current();
+      stored.hanging = true;
+      clock.mockReturnValue(NOW + 5 * 60_000 + 1);
+      const since = performance.now();
+      expect(await Promise.all([ring.current(), ring.find('1')])).toEqual([{ version: '1', key: 'k1' }, 'k1']);
+      expect(performance.now() - since).toBeLessThan(3_000);
     } finally {
       clock.mockRestore();
     }

@@ -60,7 +60,7 @@ describe('what the caller is told', () => {
   ])('design 4: %s of AWS is UNAVAILABLE, also as the cause of another error', async (name) => {
     const direct = await post(throwing(named(name)), {}, {});
     expect(direct.status).toBe(503);
-    expect(direct.body.error).toEqual({ status: 'UNAVAILABLE', message: 'The service is overloaded for a moment. Send the request again.' });
+    expect(direct.body.error).toEqual({ status: 'UNAVAILABLE', message: 'The service is not available for a moment. Send the request again.' });
     expect((await post(throwing(new Error('wrapped', { cause: new Error('twice', { cause: named(name) }) })), {}, {})).status).toBe(503);
   });
 

@@ -3,7 +3,7 @@ import type { ConsoleState } from '../../infra/local/console/consoleState.ts';
 import { localConsole } from '../../infra/local/console/localConsole.ts';
 import { heading, number } from '../../infra/local/console/page/format.ts';
 import type { Picture } from '../../infra/local/metrics/picture.ts';
-import { type PartName, Parts, type PartSwitch } from '../../infra/local/parts.ts';
+import { type Part, type PartName, Parts, type PartSwitch } from '../../infra/local/parts.ts';
 
 const picture: Picture = {
   at: 1_700_000_000_000,
@@ -35,7 +35,7 @@ function newConsole() {
   return { done, asked, send };
 }
 
-const PART = { table: { name: 'table', running: true, meaning: 'What table is' }, queues: { name: 'queues', running: true, meaning: 'What queues is' }, mail: { name: 'mail', running: true, meaning: 'What mail is' } };
+const PART = { table: { name: 'table', running: true, meaning: 'What table is' }, queues: { name: 'queues', running: true, meaning: 'What queues is' }, mail: { name: 'mail', running: true, meaning: 'What mail is' } } as const satisfies Record<PartName, Part>;
 
 describe('the dashboard', () => {
   test.each([
@@ -53,6 +53,8 @@ describe('the dashboard', () => {
     expect(headers).toMatchObject({
       'content-security-policy': "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
       'cache-control': 'no-store',
     });
     expect(text.match(/(?<=\b(?:src|href)=")[^"]*/g)).toEqual(['data:,', 'dashboard.css', 'dashboard.js', 'dashboard.json']);

@@ -198,6 +198,14 @@ describe('a queue\'s event source', () => {
     await source.stop();
   });
 
+  test('goes on as soon as the queues are back', async () => {
+    const messages = new StoppableMessages(store());
+    messages.stop();
+    const arrival = messages.arrival('q', 60_000);
+    messages.start();
+    await arrival;
+  });
+
   test('when it is stopped, receives nothing any more and lets batches finish', async () => {
     const { queues, calls, send, source } = start();
     send('a');

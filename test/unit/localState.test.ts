@@ -244,6 +244,24 @@ describe('the engine and its table', () => {
     expect(await pids()).toEqual([]);
   });
 
+  test('an engine that is taken away while it is being started again stays away', async () => {
+    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const engine = await startEngine('dynoxide', dataDir);
+    const pids = async () => (await processesWith('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
+    try {
+      const [pid] = await pids();
+      process.kill(pid!, 'SIGKILL');
+      while ((await pids()).includes(pid!)) await delay(1);
+      await engine.takeAway();
+      expect(await pids()).toEqual([]);
+      await engine.bringBack();
+      expect(await pids()).toHaveLength(1);
+    } finally {
+      stderr.mockRestore();
+      await engine.stop();
+    }
+  });
+
   test('an engine that is away can be stopped for good', async () => {
     const engine = await startEngine('dynoxide', dataDir);
     await engine.takeAway();

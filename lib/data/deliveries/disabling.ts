@@ -1,5 +1,6 @@
 import type { Capability } from '../../capability.ts';
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoints.ts';
+import { iso } from '../../iso.ts';
 import type { Stored } from '../entity.ts';
 import { emit } from '../events.ts';
 import { openTable, replace, type Table } from '../table.ts';
@@ -19,7 +20,6 @@ export class EndpointDisabler {
    */
   async disable(tenant: string, endpoint: Stored<WebhookEndpoint>, firstFailureAt: number, now: number): Promise<'done' | 'lost'> {
     const { endpointId, _r } = endpoint;
-    const iso = (at: number) => new Date(at).toISOString();
     const data = { metadata: { apiKey: tenant }, endpointId, firstFailureAt: iso(firstFailureAt), disabledAt: iso(now) };
     const outcome = await this.#table.write([
       replace(WebhookEndpointEntity, { ...endpoint, tenant, disabled: true, disabling: { at: now, by: 'failures' }, updatedAt: now }, _r),

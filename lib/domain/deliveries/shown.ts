@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ApiError } from '../../errors.ts';
+import { iso } from '../../iso.ts';
 import { type Delivery, type DeliveryStatus, hasFailed } from './delivery.ts';
 import { type AttemptOutcome, attemptOutcomes } from './outcome.ts';
 
@@ -70,10 +71,6 @@ export function showAttempt({ endpointId, attempt, at, outcome, responseStatus, 
 /** The beginning of a body; a character that the limit would cut in two is left out. */
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.subarray(0, BODY_BYTES), { stream: bytes.length > BODY_BYTES });
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }
 
 /** What a call about a message answers that there is not, or not for this caller, or not any more. */

@@ -1,4 +1,5 @@
-import type { ConsolePart, PartsAnswer } from '../consoleState.ts';
+import type { Part } from '../../parts.ts';
+import type { PartsAnswer } from '../consoleState.ts';
 import { byId, element, setText } from './dom.ts';
 
 interface Item {
@@ -12,7 +13,7 @@ interface Item {
 const items = new Map<string, Item>();
 
 /** Shows which parts run, each with the button that stops or starts it. `switched` is called when one was. */
-export function showParts(parts: readonly ConsolePart[], switched: () => void): void {
+export function showParts(parts: readonly Part[], switched: () => void): void {
   for (const { name, running, meaning } of parts) {
     const item = items.get(name) ?? newItem(name, switched);
     item.running = running;
