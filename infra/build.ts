@@ -41,6 +41,8 @@ export async function buildFunctions({ entries, assets = [], outdir }: { entries
   const target = targetOf(outdir);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
+  // Nearly all that esbuild allocates is in use until it ends: looking for garbage takes a quarter of its time and spares a tenth of the memory.
+  process.env.GOGC ??= 'off';
   const { metafile } = await build({
     absWorkingDir: projectDir,
     entryPoints: Object.entries(entries).map(([id, file]) => ({ in: file, out: `${folderName(id)}/index` })),

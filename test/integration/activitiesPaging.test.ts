@@ -12,10 +12,26 @@ beforeAll(async () => {
   engine = await startEngine();
 });
 afterAll(() => engine.stop());
-beforeEach(async () => {
+beforeEach(begin);
+
+/** Goes on with a customer who has nothing yet. */
+async function begin(): Promise<void> {
   customer = await newCustomer();
   await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true, immutable: false } });
-});
+}
+
+/** Has all tests of a block go on with one customer, for what they only read. */
+function beginOnceWith(content: () => Promise<void>): void {
+  let one: Customer;
+  beforeAll(async () => {
+    await begin();
+    await content();
+    one = customer;
+  });
+  beforeEach(() => {
+    customer = one;
+  });
+}
 
 const organizationId = 'acme';
 const make = (documentIds: string[]) => customer.ok('/v2/organizations/documents/add', { organizationId, createOrganization: true, documents: documentIds.map((documentId) => ({ documentId })) });
@@ -38,17 +54,22 @@ async function pages(filter: object, between: () => Promise<unknown> = async () 
   return found;
 }
 
-describe('design 5: every list past its second page', () => {
-  test.each([['asc', numbers(1_250)], ['desc', numbers(1_250).reverse()]])('a document\'s activities, %s', async (order, expected) => {
+describe('design 5: every list past its second page: a document\'s activities', () => {
+  beginOnceWith(async () => {
     await make(['nda']);
     for (let n = 0; n < 1_250; n += 250) await add('nda', numbers(250).map((i) => ({ id: name(n + i) })));
+  });
+
+  test.each([['asc', numbers(1_250)], ['desc', numbers(1_250).reverse()]])('%s', async (order, expected) => {
     const found = await pages({ documentId: 'nda', order, pageSize: 500 });
     expect(found.map((page) => page.length)).toEqual([500, 500, 250]);
     expect(found.flat().map(({ id }) => id)).toEqual(expected.map(name));
     expect((await pages({ documentId: 'nda', order })).map((page) => page.length)).toEqual([1_000, 250]);
     expect((await pages({ documentId: 'nda', order, pageSize: 625 })).map((page) => page.length)).toEqual([625, 625]);
   });
+});
 
+describe('design 5: every list past its second page', () => {
   test('those of an organization, over documents with awkward ids, empty ones and a full one among them', async () => {
     const documentIds = ['doc1', 'doc10', 'doc1#X', 'DOC1', ' ', 'é', '😀'.repeat(256), `${'😀'.repeat(255)}x`, '~', '%7e', '__proto__', ...numbers(130).map((i) => `many${i}`)];
     await make(documentIds);
@@ -95,14 +116,31 @@ test('design 5: a filter over several documents that are read together loses not
 });
 
 describe('design 4: past 1 MB, in answers below 5 MB', () => {
-  test.each([['a document', { documentId: 'nda' }], ['an organization', {}], ['a target entity', { targetEntityId: 't' }], ['a filter', { userId: 'ada' }]])('of %s', async (_of, filter) => {
-    await make(['nda', 'tos']);
-    const big = 'x"'.repeat(32_000);
-    for (let n = 0; n < 60; n += 20) await add(n === 20 && !('documentId' in filter) ? 'tos' : 'nda', numbers(20).map((i) => ({ id: name(n + i), targetEntityId: 't', displayMessageTemplate: big.slice(0, 32_000), entityData: 'y'.repeat(60_000), entityTargetData: 'z'.repeat(60_000) })));
+  const big = 'x"'.repeat(32_000);
+  const addBig = (documentId: string, first: number) => add(documentId, numbers(20).map((i) => ({ id: name(first + i), targetEntityId: 't', displayMessageTemplate: big.slice(0, 32_000), entityData: 'y'.repeat(60_000), entityTargetData: 'z'.repeat(60_000) })));
+
+  async function expectAll(filter: object): Promise<void> {
     const found = await pages(filter);
     expect(found.length).toBeGreaterThan(2);
     expect(found.flat().map(({ id }) => id).sort()).toEqual(numbers(60).map(name));
     expect(Math.max(...found.map((page) => Buffer.byteLength(JSON.stringify(page))))).toBeLessThan(5_000_000);
+  }
+
+  test('of a document', async () => {
+    await make(['nda', 'tos']);
+    for (const first of [0, 20, 40]) await addBig('nda', first);
+    await expectAll({ documentId: 'nda' });
+  });
+
+  describe('over two documents', () => {
+    beginOnceWith(async () => {
+      await make(['nda', 'tos']);
+      for (const [documentId, first] of [['nda', 0], ['tos', 20], ['nda', 40]] as const) await addBig(documentId, first);
+    });
+
+    test.each([['an organization', {}], ['a target entity', { targetEntityId: 't' }], ['a filter', { userId: 'ada' }]])('of %s', async (_of, filter) => {
+      await expectAll(filter);
+    });
   });
 });
 
