@@ -1,7 +1,5 @@
 import { constants, createDecipheriv, privateDecrypt } from 'node:crypto';
-import { once } from 'node:events';
-import { watch } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -10,7 +8,7 @@ import { startDns } from '../support/dnsServer.ts';
 import { type RemoteHook, RemoteReceiver } from '../support/remoteReceiver.ts';
 import { bodyOf, pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
 import { paths } from '../support/webhooks.ts';
-import { clockAhead, startSystem, type System, temporaryDir } from './system.ts';
+import { clockAhead, mailsOnce, startSystem, type System, temporaryDir } from './system.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
 const nda = { organizationId: 'acme', documentId: 'nda' };
@@ -406,18 +404,5 @@ describe('deliveries in npm start', () => {
   }
 
   /** All mails in the order of their time, as soon as there are so many. */
-  async function mails(count: number): Promise<string[]> {
-    const outbox = join(dataDir, 'outbox');
-    const changes = watch(outbox);
-    try {
-      for (;;) {
-        const changed = once(changes, 'change');
-        const files = (await readdir(outbox)).filter((name) => name.endsWith('.eml')).sort();
-        if (files.length >= count) return await Promise.all(files.map((name) => readFile(join(outbox, name), 'utf8')));
-        await changed;
-      }
-    } finally {
-      changes.close();
-    }
-  }
+  const mails = (count: number) => mailsOnce(dataDir, ({ length }) => length >= count);
 });

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { watch } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +9,7 @@ import { processesWith } from '../../infra/local/processes.ts';
 import { createClient, type Methods, ServiceError } from '../../lib/client/index.ts';
 import { limits } from '../../lib/schema.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
-import { clockAhead, startSystem, type System, temporaryDir } from './system.ts';
+import { clockAhead, mailsIn, mailsOnce, startSystem, type System, temporaryDir } from './system.ts';
 
 const organizationId = 'acme';
 const nda = { organizationId, documentId: 'nda' };
@@ -135,27 +133,10 @@ describe('a part of the system is away', () => {
     ...nda, commentAnnotations: [{ annotationId, commentData: [{ commentText: `In ${annotationId}`, from: ada, taggedUserContacts: [{ userId: 'grace', text: '@grace' }], triggerNotification: true }] }],
   });
 
+  const withText = (mails: readonly string[], text: string) => mails.filter((mail) => mail.includes(text));
   /** The mails with this text, as soon as there is one. */
-  async function mailed(text: string): Promise<string[]> {
-    const outbox = join(dataDir, 'outbox');
-    const changes = watch(outbox);
-    try {
-      for (;;) {
-        const changed = once(changes, 'change');
-        const mails = await mailsWith(text);
-        if (mails.length > 0) return mails;
-        await changed;
-      }
-    } finally {
-      changes.close();
-    }
-  }
-
-  async function mailsWith(text: string): Promise<string[]> {
-    const outbox = join(dataDir, 'outbox');
-    const files = (await readdir(outbox)).filter((name) => name.endsWith('.eml'));
-    return (await Promise.all(files.map((name) => readFile(join(outbox, name), 'utf8')))).filter((mail) => mail.includes(text));
-  }
+  const mailed = async (text: string) => withText(await mailsOnce(dataDir, (mails) => withText(mails, text).length > 0), text);
+  const mailsWith = async (text: string) => withText(await mailsIn(dataDir), text);
 
   const addOrganization = async (client: Methods, id: string): Promise<void> => {
     const { data } = await client.v2.organizations.add({ organizations: [{ organizationId: id }] });

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { watch } from 'node:fs';
+import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { DemoCredentials } from '../../infra/local/demo.ts';
@@ -83,6 +84,28 @@ export async function startInVain(options: SystemOptions = {}): Promise<{ code: 
   const code = await ended;
   if (!options.dataDir) await rm(dataDir, { recursive: true, force: true });
   return { code, output: output() };
+}
+
+/** The mails that a system has sent, oldest first, as soon as they are enough. */
+export async function mailsOnce(dataDir: string, enough: (mails: readonly string[]) => boolean): Promise<string[]> {
+  const changes = watch(join(dataDir, 'outbox'));
+  try {
+    for (;;) {
+      const changed = once(changes, 'change');
+      const mails = await mailsIn(dataDir);
+      if (enough(mails)) return mails;
+      await changed;
+    }
+  } finally {
+    changes.close();
+  }
+}
+
+/** The mails that a system has sent so far, oldest first. */
+export async function mailsIn(dataDir: string): Promise<string[]> {
+  const outbox = join(dataDir, 'outbox');
+  const files = (await readdir(outbox)).filter((name) => name.endsWith('.eml')).sort();
+  return Promise.all(files.map((name) => readFile(join(outbox, name), 'utf8')));
 }
 
 /** A `preload` for a system whose clock is ahead, as if the machine had been off for so long. */

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bind, bindQuery } from '../../infra/local/metrics/evaluate.ts';
 import { type Expression, type Operator, readExpression, readStatistic } from '../../infra/local/metrics/expression.ts';
-import { type MetricId, MetricStore } from '../../infra/local/metrics/metricStore.ts';
+import { MetricStore } from '../../infra/local/metrics/metricStore.ts';
 import { readQuery } from '../../infra/local/metrics/query.ts';
-import { bucketAt } from '../../infra/local/metrics/series.ts';
+import { bucketAt, type MetricId } from '../../infra/local/metrics/series.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const NOW = { from: bucketAt(START), to: bucketAt(START) };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AlarmModel } from '../../infra/local/metrics/alarmModel.ts';
-import { type MetricId, MetricStore } from '../../infra/local/metrics/metricStore.ts';
+import { MetricStore } from '../../infra/local/metrics/metricStore.ts';
 import { type Expression, readExpression } from '../../infra/local/metrics/expression.ts';
 import { pictureOf } from '../../infra/local/metrics/picture.ts';
 import { type Query, readQuery } from '../../infra/local/metrics/query.ts';
-import type { Statistic } from '../../infra/local/metrics/series.ts';
+import type { MetricId, Statistic } from '../../infra/local/metrics/series.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const SECOND = 1_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type MetricId, MetricStore } from '../../infra/local/metrics/metricStore.ts';
-import { BUCKET_MILLISECONDS, bucketAt, BUCKETS, type Statistic } from '../../infra/local/metrics/series.ts';
+import { MetricStore } from '../../infra/local/metrics/metricStore.ts';
+import { BUCKET_MILLISECONDS, bucketAt, BUCKETS, type MetricId, type Statistic } from '../../infra/local/metrics/series.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const metric: MetricId = { namespace: 'Here', name: 'Things', dimensions: { of: 'mine' } };

@@ -1,7 +1,5 @@
 import { bucketAt, type MetricId, Series } from './series.ts';
 
-export type { MetricId } from './series.ts';
-
 /**
  * More than any system of the templates has: three for each function and about a hundred, 500 in all. Who writes more, by a dimension of which
  * there is no end, pushes out what was measured longest ago. A series takes 20 kB and, where its values differ, up to 300 kB more in an hour of

@@ -2,10 +2,7 @@ import { StartError } from '../startError.ts';
 import type { Resource } from '../template.ts';
 import { type AlarmModel, alarmOf } from './alarmModel.ts';
 import { type RowModel, rowsOf } from './dashboardModel.ts';
-import { type Expression, partsOf } from './expression.ts';
-import type { Query } from './query.ts';
 import { NotUnderstood } from './scanner.ts';
-import type { MetricId } from './series.ts';
 
 /** What the templates say is to be watched. */
 export interface MonitoringModel {
@@ -31,16 +28,4 @@ function understood<T>(owner: string, read: () => T): T {
     if (error instanceof NotUnderstood) throw new StartError(`${owner} has something that the local run does not know: ${error.message}\nTeach it to infra/local/metrics.`);
     throw error;
   }
-}
-
-/**
- * Every metric that a graph or an alarm is about, once. Of what a query or a search finds, only the dimensions that it fixes are there.
- */
-export function metricIdsOf({ rows, alarms }: MonitoringModel): MetricId[] {
-  const sources: readonly (Expression | Query)[] = [...rows.flatMap(({ graphs }) => graphs.flatMap(({ series }) => series.map(({ source }) => source))), ...alarms.map(({ source }) => source)];
-  const ids = sources.flatMap((source): MetricId[] => {
-    if (source.kind === 'query') return [{ namespace: source.namespace, name: source.name, dimensions: source.where }];
-    return partsOf(source).map((part) => (part.kind === 'metric' ? part.metric : { namespace: part.namespace, name: part.name, dimensions: {} }));
-  });
-  return [...new Map(ids.map((id) => [JSON.stringify(id), id])).values()];
 }
