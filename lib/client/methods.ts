@@ -91,11 +91,11 @@ export interface Methods {
       readonly comments: {
         /** Add comments to an annotation, all of them or none. */
         readonly add: Method<typeof registry.commentannotationsCommentsAdd>;
-        /** Delete comments of an annotation with the reactions on them, or all of them; without comments the annotation goes as well. */
+        /** Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without comments is deleted too. */
         readonly delete: Method<typeof registry.commentannotationsCommentsDelete>;
         /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
         readonly get: Method<typeof registry.commentannotationsCommentsGet>;
-        /** Change comments of an annotation, or all of them. */
+        /** Change comments of an annotation by id or author, or all of them. */
         readonly update: Method<typeof registry.commentannotationsCommentsUpdate>;
       };
       readonly count: {

@@ -189,12 +189,29 @@ describe('comments/update', () => {
     expect(await thread()).toMatchObject({ involvedUserIds: ['ada', 'eve'], mentionedUserIds: ['ada'] });
   });
 
-  test('emits comment.update when asked, for what is to be read otherwise now', async () => {
+  test('changes only comments of the named authors', async () => {
+    await add(reply('a'), reply('b', { from: eve }), reply('c'));
+    expect(Object.keys(await update({ userIds: ['bob'], updatedData: { commentText: 'changed' } }))).toEqual(['2', '4']);
+    expect(await update({ userIds: ['bob', 'eve'], commentIds: [1, 3], updatedData: { commentText: 'again' } })).toMatchObject({ 1: { success: false }, 3: { success: true } });
+    expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['First', 'changed', 'again', 'changed']);
+    expect(await update({ userIds: ['nobody'], updatedData: { commentText: 'x' } })).toEqual({});
+    expect(await thread()).toMatchObject({ commentCount: 4 });
+  });
+
+  test('changes all comments of the named authors, in several transactions, when the change replaces the author', async () => {
+    await add(...Array.from({ length: 30 }, () => reply('x')));
+    expect(Object.values(await update({ userIds: ['bob'], updatedData: { from: eve } })).every(({ success }: any) => success)).toBe(true);
+    expect(await get({ userIds: ['eve'] })).toHaveLength(30);
+  });
+
+  test('emits comment.update when asked at the root, for every comment that the call names, and again for a retry', async () => {
     await add(reply('a'), reply('b'));
     await update({ commentIds: [1], updatedData: { commentText: 'quiet' } });
     await update({ commentIds: [2, 3], updatedData: { commentText: 'b' }, triggerNotification: true, actionUser: { userId: 'editor' } });
-    await update({ commentIds: [3], updatedData: { context: { access: { a: 1 } } }, triggerNotification: true });
-    expect(await events()).toEqual([['comment.update', 2, 'editor']]);
+    await update({ commentIds: [2], updatedData: { commentText: 'b' }, triggerNotification: true, actionUser: { userId: 'editor' } });
+    await update({ commentIds: [3], updatedData: { context: { access: { a: 1 } }, triggerNotification: true } });
+    expect(await events()).toEqual([['comment.update', 2, 'editor'], ['comment.update', 2, 'editor'], ['comment.update', 3, 'editor']]);
+    expect((await get({ commentIds: [3] }))[0]).not.toHaveProperty('triggerNotification');
   });
 
   test('keeps the reactions', async () => {
@@ -226,6 +243,7 @@ describe('comments/update', () => {
     ['nothing to change', { updatedData: {} }, [400, 'INVALID_ARGUMENT', 'updatedData must have at least one field that can be changed']],
     ['no updatedData', { updatedData: undefined }, [400, 'INVALID_ARGUMENT', 'updatedData is required']],
     ['an empty list of ids, which is not all', { commentIds: [] }, [400, 'INVALID_ARGUMENT', 'commentIds must not be empty']],
+    ['an empty list of authors', { userIds: [] }, [400, 'INVALID_ARGUMENT', 'userIds must not be empty']],
   ])('refuses %s', async (_what, data, expected) => {
     expect(await fails('update', { updatedData: { commentText: 'x' }, ...data })).toEqual(expected);
   });
@@ -239,6 +257,22 @@ describe('comments/delete', () => {
     expect(await thread()).toMatchObject({ commentCount: 2, involvedUserIds: ['ada', 'eve'], mentionedUserIds: [] });
     expect(await involvements(engine, customer, 'bob')).toEqual([]);
     expect(await involvements(engine, customer, 'eve')).toEqual([['comment', 'thread', 3, true]]);
+  });
+
+  test('deletes only comments of the named authors', async () => {
+    await add(reply('a'), reply('b', { from: eve }), reply('c'));
+    expect(await remove({ userIds: ['eve'], commentIds: [1, 2, 3] })).toMatchObject({ 1: { success: false }, 2: { success: false }, 3: { success: true } });
+    expect(Object.keys(await remove({ userIds: ['bob', 'nobody'] }))).toEqual(['2', '4']);
+    expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['First']);
+    expect(await remove({ userIds: ['bob'] })).toEqual({});
+    expect(await thread()).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'] });
+  });
+
+  test('deletes the annotation when all of its comments are by the named authors', async () => {
+    await add(...Array.from({ length: 30 }, () => reply('x', { from: ada })));
+    expect(Object.keys(await remove({ userIds: ['ada'] }))).toHaveLength(31);
+    expect(await thread()).toBeNull();
+    for (const type of ['Thread', 'Comment', 'Involvement', 'RecordId', 'Job']) expect(await itemsOf(engine, customer, type)).toEqual([]);
   });
 
   test('never gives an id again', async () => {
@@ -282,6 +316,7 @@ describe('comments/delete', () => {
   test.each([
     ['an annotation that there is not', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
     ['an empty list of ids, which is not all', { commentIds: [] }, [400, 'INVALID_ARGUMENT', 'commentIds must not be empty']],
+    ['an empty list of authors', { userIds: [] }, [400, 'INVALID_ARGUMENT', 'userIds must not be empty']],
   ])('refuses %s', async (_what, data, expected) => {
     expect(await fails('delete', data)).toEqual(expected);
   });

@@ -44,6 +44,14 @@ interface Doing {
   readonly logged: Logged;
 }
 
+/** Which comments of a thread a call selects: those that have one of the ids and one of the authors, where they are given; all comments without both. */
+export interface CommentSelection {
+  /** Distinct. */
+  readonly commentIds?: readonly number[] | undefined;
+  /** Authors. */
+  readonly userIds?: readonly string[] | undefined;
+}
+
 /** How many comments are read to be changed or removed at a time: one can be 256 KB. */
 const AT_A_TIME = 20;
 /** How many comments are listed at a time, when all of them are meant. */
@@ -94,13 +102,19 @@ export class CommentWriter extends ThreadReader {
     return 'conflict';
   }
 
-  /** Changes comments of a thread, or all of them. NOT_FOUND when there is no such thread or agent; a comment that there is not fails alone. Ids are distinct. */
-  async update(found: ContentPlace, annotationId: string, commentIds: readonly number[] | undefined, change: CommentChange, acting: Acting): Promise<CommentResult[]> {
+  /**
+   * Changes the selected comments of a thread. Throws NOT_FOUND when the thread or agent does not exist. A comment that is named and does not exist, or
+   * is by another author, fails alone.
+   */
+  async update(found: ContentPlace, annotationId: string, { commentIds, userIds }: CommentSelection, change: CommentChange, acting: Acting): Promise<CommentResult[]> {
     const doing = await this.#begin(found, annotationId, acting);
-    return inSlices(commentIds ?? (await this.#everyId(doing)), AT_A_TIME, (ids) => settle(() => this.#change(doing, ids, change)));
+    return inSlices(commentIds ?? (await this.#idsOf(doing, userIds)), AT_A_TIME, (ids) => {
+      const isSelected = authorFilter(userIds);
+      return settle(() => this.#change(doing, ids, isSelected, change));
+    });
   }
 
-  async #change({ found, key, acting, logged }: Doing, ids: readonly number[], change: CommentChange): Promise<CommentResult[] | 'conflict'> {
+  async #change({ found, key, acting, logged }: Doing, ids: readonly number[], isSelected: CommentFilter, change: CommentChange): Promise<CommentResult[] | 'conflict'> {
     const { now, notify, log } = acting;
     const named = agentsOf([change], { createdAt: now, now });
     const [[thread, comments], agents] = await Promise.all([this.#read(found, key, ids), findAgents(this.table, found.place.tenant, named)]);
@@ -108,12 +122,12 @@ export class CommentWriter extends ThreadReader {
     const changed: ChangedComment[] = [];
     const results = ids.map((commentId, index): CommentResult => {
       const before = comments[index];
-      if (!thread || !before) return unknownComment(commentId);
+      if (!thread || !before || !isSelected(before)) return unknownComment(commentId);
       const after = changeComment(before, change, now);
       if ('refused' in after) return { commentId, success: false, message: after.refused };
       const actor = acting.actor ?? before.from;
-      const happening: Happening = { verb: 'updated', actor, thread, revision: before._r + 1, comment: after, from: before.commentText, to: after.commentText, notify, log };
-      const told = saysOther(before, after) ? happeningOps(found, [happening], logged, now) : [];
+      const happening: Happening = { verb: 'updated', actor, thread, revision: before._r + 1, comment: after, from: before.commentText, to: after.commentText, notify, log: log && saysOther(before, after) };
+      const told = happeningOps(found, [happening], logged, now);
       // All are of the same execution: the first of them tells of it, and is written first.
       const one = { before, after, told: changed.length === 0 ? [...told, ...agents.note(named, now).ops] : told };
       if (changeOps(found.place, thread, one).length > BESIDE_HEAD) return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
@@ -127,29 +141,30 @@ export class CommentWriter extends ThreadReader {
   }
 
   /**
-   * Removes comments of a thread with the reactions on them; or all of them, and with them the thread: there is none without comments.
-   * NOT_FOUND when there is no such thread; a comment that there is not fails alone. Ids are distinct.
+   * Deletes the selected comments of a thread with the reactions on them. A thread without comments does not exist: it is deleted with its last comment.
+   * Throws NOT_FOUND when the thread does not exist. A comment that is named and does not exist, or is by another author, fails alone.
    */
-  async remove(found: ContentPlace, annotationId: string, commentIds: readonly number[] | undefined, acting: Acting): Promise<CommentResult[]> {
+  async remove(found: ContentPlace, annotationId: string, { commentIds, userIds }: CommentSelection, acting: Acting): Promise<CommentResult[]> {
     const doing = await this.#begin(found, annotationId, acting);
-    if (commentIds) {
-      return inSlices(commentIds, AT_A_TIME, (ids) => {
+    if (commentIds || userIds) {
+      return inSlices(commentIds ?? (await this.#idsOf(doing, userIds)), AT_A_TIME, (ids) => {
         const gone = new Set<number>();
-        return settle(() => this.#remove(doing, ids, gone));
+        return settle(() => this.#remove(doing, ids, authorFilter(userIds), gone));
       });
     }
     return settle(async () => {
-      const [[thread], every] = await Promise.all([this.#read(found, doing.key, []), this.#everyId(doing)]);
+      const [[thread], every] = await Promise.all([this.#read(found, doing.key, []), this.#idsOf(doing)]);
       if (!thread) throw unknownThread();
       return (await this.#removeThread(doing, thread)) === 'conflict' ? 'conflict' : every.map(removed);
     });
   }
 
   /** One try to remove some comments; `gone` are those that an earlier one removed. */
-  async #remove(doing: Doing, ids: readonly number[], gone: Set<number>): Promise<CommentResult[] | 'conflict'> {
+  async #remove(doing: Doing, ids: readonly number[], isSelected: CommentFilter, gone: Set<number>): Promise<CommentResult[] | 'conflict'> {
     const [thread, comments] = await this.#read(doing.found, doing.key, ids);
-    const there = thread ? comments.filter((comment) => comment !== undefined) : [];
-    const results = ids.map((commentId, index) => ((thread && comments[index]) || gone.has(commentId) ? removed(commentId) : unknownComment(commentId)));
+    const there = thread ? comments.filter((comment) => comment !== undefined).filter(isSelected) : [];
+    const ends = new Set([...gone, ...there.map(({ commentId }) => commentId)]);
+    const results = ids.map((commentId) => (ends.has(commentId) ? removed(commentId) : unknownComment(commentId)));
     if (!thread || there.length === 0) return results;
     const outcome = await (there.length === thread.commentCount ? this.#removeThread(doing, thread) : this.#removeSome(doing, thread, there, gone));
     return outcome === 'conflict' ? 'conflict' : results;
@@ -219,12 +234,14 @@ export class CommentWriter extends ThreadReader {
     return { found, key, acting, logged };
   }
 
-  async #everyId({ found: { place }, key }: Doing): Promise<number[]> {
+  /** The ids of a thread's comments, or of those by some authors. */
+  async #idsOf({ found: { place }, key }: Doing, userIds?: readonly string[]): Promise<number[]> {
+    const isSelected = authorFilter(userIds);
     const ids: number[] = [];
     let after: string | undefined;
     do {
       const page = await this.comments(place, key, { limit: LISTED, after });
-      ids.push(...page.values.map(({ commentId }) => commentId));
+      ids.push(...page.values.filter(isSelected).map(({ commentId }) => commentId));
       after = page.next;
     } while (after !== undefined);
     return ids;
@@ -262,6 +279,21 @@ function additionOps({ found, sent, logged, now }: Sending, thread: Stored<Threa
 /** What tells of the removal of a comment. */
 function removalTold({ found, acting: { actor, notify, log, now }, logged }: Doing, thread: Thread, comment: Stored<Comment>): WriteOp[] {
   return happeningOps(found, [{ verb: 'deleted', actor: actor ?? comment.from, thread, revision: comment._r, comment, notify, log }], logged, now);
+}
+
+type CommentFilter = (comment: Comment) => boolean;
+
+/**
+ * Whether a comment is by one of the authors; all are without a list. A comment that was once selected stays so: a retry after a partial write has to
+ * find it again though the write changed its author.
+ */
+function authorFilter(userIds: readonly string[] | undefined): CommentFilter {
+  const authors = userIds && new Set(userIds);
+  const selected = new Set<number>();
+  return ({ commentId, from }) => {
+    if (!authors || authors.has(from.userId)) selected.add(commentId);
+    return selected.has(commentId);
+  };
 }
 
 function unknownComment(commentId: number): CommentResult {

@@ -195,7 +195,7 @@ export function changeComment(comment: Comment, change: CommentChange, now: numb
   return changed;
 }
 
-/** Whether what is to be read of a comment became something else: what `comment.update` tells of. */
+/** Whether the text of a comment changed: an activity is logged for nothing else. */
 export function saysOther(before: Comment, after: Comment): boolean {
   return before.commentText !== after.commentText || before.commentHtml !== after.commentHtml;
 }

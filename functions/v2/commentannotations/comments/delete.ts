@@ -10,15 +10,16 @@ import { Id, limits, list, optional } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/comments/delete',
-  summary: 'Delete comments of an annotation with the reactions on them, or all of them; without comments the annotation goes as well',
+  summary: 'Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without comments is deleted too',
   auth: 'apiKey',
   kind: 'write',
   input: z.object({
     organizationId: Id,
     documentId: Id,
     annotationId: Id,
-    /** All comments of the annotation when left out. */
     commentIds: optional(list(CommentId, limits.list)),
+    /** Selects comments by author, among those of commentIds when both are given. Without both the call is about all comments of the annotation. */
+    userIds: optional(list(Id, limits.list)),
     /** Who did it, for events and activities; else the author of each comment. */
     actionUser: optional(ContentUser),
     triggerNotification: optional(z.boolean()),
@@ -34,9 +35,9 @@ export const endpoint = defineEndpoint({
     result: { data: { 2: { success: true, message: 'Comment deleted.' } } },
   },
 }, async ({ input, caller, deps, now }) => {
-  const { annotationId, commentIds, actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false } = input;
+  const { annotationId, commentIds, userIds, actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false } = input;
   const at = await deps.findPlace(caller.tenant, input);
-  const results = await deps.comments.remove(at, annotationId, commentIds && [...new Set(commentIds)], { actor, notify, log, now });
+  const results = await deps.comments.remove(at, annotationId, { commentIds: commentIds && [...new Set(commentIds)], userIds }, { actor, notify, log, now });
   return { data: byId(results.map(({ commentId }) => String(commentId)), results.map(({ success, message }) => ({ success, message }))) };
 });
 

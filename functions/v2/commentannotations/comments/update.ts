@@ -10,18 +10,20 @@ import { Id, limits, list, optional } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/comments/update',
-  summary: 'Change comments of an annotation, or all of them',
+  summary: 'Change comments of an annotation by id or author, or all of them',
   auth: 'apiKey',
   kind: 'write',
   input: z.object({
     organizationId: Id,
     documentId: Id,
     annotationId: Id,
-    /** All comments of the annotation when left out. */
     commentIds: optional(list(CommentId, limits.list)),
+    /** Selects comments by author, among those of commentIds when both are given. Without both the call is about all comments of the annotation. */
+    userIds: optional(list(Id, limits.list)),
     updatedData: CommentChange,
     /** Who did it, for events and activities; else the author of each comment. */
     actionUser: optional(ContentUser),
+    /** Emits `comment.update` for each comment that the call changes, also when the call is repeated. */
     triggerNotification: optional(z.boolean()),
     triggerActivities: optional(z.boolean()),
   }),
@@ -35,9 +37,9 @@ export const endpoint = defineEndpoint({
     result: { data: { 1: { success: true, message: 'Comment updated.' } } },
   },
 }, async ({ input, caller, deps, now }) => {
-  const { annotationId, commentIds, updatedData, actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false } = input;
+  const { annotationId, commentIds, userIds, updatedData, actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false } = input;
   const at = await deps.findPlace(caller.tenant, input);
-  const results = await deps.comments.update(at, annotationId, commentIds && [...new Set(commentIds)], updatedData, { actor, notify, log, now });
+  const results = await deps.comments.update(at, annotationId, { commentIds: commentIds && [...new Set(commentIds)], userIds }, updatedData, { actor, notify, log, now });
   return { data: byId(results.map(({ commentId }) => String(commentId)), results.map(({ success, message }) => ({ success, message }))) };
 });
 
