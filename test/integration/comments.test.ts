@@ -132,6 +132,13 @@ describe('comments/get', () => {
     expect(Object.getOwnPropertyDescriptor(comment.attachments[0], '__proto__')?.value).toEqual({ deep: [1] });
   });
 
+  test('says what became of the call in the documented words', async () => {
+    const said = async (path: string, data: object) => (await customer.call(`${COMMENTS}/${path}`, { ...inThread, ...data })).body.result.message;
+    expect(await said('get', {})).toBe('Comments retrieved successfully.');
+    expect(await said('update', { updatedData: { commentText: 'x' } })).toBe('Comment updated successfully.');
+    expect(await said('delete', {})).toBe('Comments(s) deleted successfully.');
+  });
+
   test('by ids gives them in their order, null for one that there is not', async () => {
     await add(reply('a'), reply('b'));
     expect((await get({ commentIds: [3, 99, 1, 3] })).map((comment: any) => comment?.commentId ?? null)).toEqual([3, null, 1]);
@@ -166,7 +173,7 @@ describe('comments/update', () => {
     await add(reply('a'), reply('b'));
     const before = await get();
     expect(await update({ commentIds: [2, 99, 2], updatedData: { commentText: 'changed' } })).toEqual({
-      2: { success: true, message: 'Comment updated.' }, 99: { success: false, message: 'Comment does not exist.' },
+      2: { success: true, id: 2, message: 'Updated successfully' }, 99: { success: false, id: 99, message: 'Not found' },
     });
     const after = await get();
     expect(after[1]).toMatchObject({ commentText: 'changed', status: 'updated', isEdited: true, createdAt: before[1].createdAt });
@@ -235,7 +242,7 @@ describe('comments/update', () => {
 
   test('refuses a change that would leave nothing to read, of that comment alone', async () => {
     await add(reply('a', { commentHtml: '<i>a</i>' }));
-    expect(await update({ updatedData: { commentText: '' } })).toEqual({ 1: { success: false, message: 'Comment would be empty.' }, 2: { success: true, message: 'Comment updated.' } });
+    expect(await update({ updatedData: { commentText: '' } })).toEqual({ 1: { success: false, id: 1, message: 'Comment would be empty.' }, 2: { success: true, id: 2, message: 'Updated successfully' } });
   });
 
   test.each([
@@ -252,7 +259,7 @@ describe('comments/update', () => {
 describe('comments/delete', () => {
   test('answers per id, and the thread counts what is left', async () => {
     await add(reply('a', { taggedUserContacts: [{ userId: 'eve' }] }), reply('b', { from: eve }));
-    expect(await remove({ commentIds: [2, 99] })).toEqual({ 2: { success: true, message: 'Comment deleted.' }, 99: { success: false, message: 'Comment does not exist.' } });
+    expect(await remove({ commentIds: [2, 99] })).toEqual({ 2: { success: true, id: 2, message: 'Deleted successfully' }, 99: { success: false, id: 99, message: 'Not found' } });
     expect((await get()).map(({ commentId }: any) => commentId)).toEqual([1, 3]);
     expect(await thread()).toMatchObject({ commentCount: 2, involvedUserIds: ['ada', 'eve'], mentionedUserIds: [] });
     expect(await involvements(engine, customer, 'bob')).toEqual([]);
@@ -302,7 +309,7 @@ describe('comments/delete', () => {
   test('twice says that there is nothing any more', async () => {
     await add(reply('a'));
     await remove({ commentIds: [2] });
-    expect(await remove({ commentIds: [2] })).toEqual({ 2: { success: false, message: 'Comment does not exist.' } });
+    expect(await remove({ commentIds: [2] })).toEqual({ 2: { success: false, id: 2, message: 'Not found' } });
   });
 
   test('at the same time as others add leaves what they added, or nothing', async () => {

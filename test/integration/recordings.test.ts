@@ -203,7 +203,7 @@ describe('recordings/get (facts C9)', () => {
     await add([recording({ annotationId: 'c' })], { organizationId: 'acme', documentId: 'tos' });
     const { body } = await customer.call(GET, nda);
     expect({ message: body.result.message, pageToken: body.result.pageToken, ids: body.result.data.map(({ annotationId }: any) => annotationId) })
-      .toEqual({ message: 'Recording(s) retrieved successfully.', pageToken: null, ids: ['b', 'a'] });
+      .toEqual({ message: 'Recorder annotations retrieved successfully.', pageToken: null, ids: ['b', 'a'] });
     expect((await get()).map(({ annotationId, metadata }) => [annotationId, metadata.documentId])).toEqual([['b', 'nda'], ['a', 'nda'], ['c', 'tos']]);
   });
 

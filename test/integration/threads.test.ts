@@ -32,10 +32,10 @@ describe('threads that are added', () => {
     });
     expect(status).toBe(200);
     const { a, ...others } = body.result.data;
-    expect({ message: body.result.message, a }).toEqual({ message: 'Comment annotation(s) added successfully.', a: { success: true, annotationId: 'a', commentIds: [10, 9], message: 'Annotation added successfully.' } });
+    expect({ message: body.result.message, a }).toEqual({ message: 'Comment Annotation(s) added successfully.', a: { success: true, annotationId: 'a', commentIds: [10, 9], message: 'Added Successfully' } });
     const [[id, generated]] = Object.entries<any>(others) as [[string, any]];
     expect(id).toMatch(/^ann_[0-9A-Za-z]{27}$/);
-    expect(generated).toEqual({ success: true, annotationId: id, commentIds: [1], message: 'Annotation added successfully.' });
+    expect(generated).toEqual({ success: true, annotationId: id, commentIds: [1], message: 'Added Successfully' });
     expect((await getThread(customer, 'a')).comments.map(({ commentId }: any) => commentId)).toEqual([9, 10]);
   });
 

@@ -19,6 +19,7 @@ describe('count/get', () => {
     await addThreads(customer, [thread('a'), thread('b', { commentData: [comment(), comment({ from: { userId: 'bob' } })] }), thread('c', { status: 'RESOLVED' })]);
     await addThreads(customer, [thread('a')], { documentId: '__proto__' });
     const counts = await customer.ok(COUNT, { organizationId: 'acme', documentIds: ['nda', '__proto__', 'nowhere', 'nda'], userId: 'ada' });
+    expect((await customer.call(COUNT, { organizationId: 'acme', documentIds: ['nda'], userId: 'ada' })).body.result.message).toBe('Comment count retrieved successfully.');
     expect(Object.entries(counts)).toEqual([['nda', { total: 3, unread: 1 }], ['__proto__', { total: 1, unread: 0 }], ['nowhere', { total: 0, unread: 0 }]]);
     expect(await count(customer, 'bob')).toEqual({ total: 3, unread: 2 });
     expect(await count(customer, 'bob', { statusIds: ['OPEN'] })).toEqual({ total: 2, unread: 1 });

@@ -32,8 +32,8 @@ describe('delete', () => {
     const { status, body } = await customer.call(DELETE, { ...nda, annotationIds: ['a', 'none'] });
     expect(status).toBe(200);
     expect(body.result).toEqual({
-      status: 'success', message: 'Comment annotation(s) deleted successfully.',
-      data: { a: { success: true, message: 'Annotation deleted.' }, none: { success: false, message: 'Annotation does not exist.' } },
+      status: 'success', message: 'Annotations deleted successfully.',
+      data: { a: { success: true, id: 'a', message: 'Deleted Successfully' }, none: { success: false, id: 'none', message: 'Annotation not found.' } },
     });
     expect([await left(), await getThread(customer, 'a'), await contentOf(engine, customer)]).toEqual([['b'], null, before]);
     expect(await addThreads(customer, [thread('a')])).toMatchObject({ a: { success: true, commentIds: [1] } });

@@ -36,6 +36,11 @@ describe('a listing of several documents', () => {
     expect(idsIn((await threadPages(customer, { organizationId: 'acme', folderId: 'f', pageSize: 3 })).flat())).toEqual(['d000', 'd001', 'd002', 'd004'].flatMap(inDocument));
   });
 
+  test('says that annotations were fetched, by document too', async () => {
+    const [listed, byDocument] = await Promise.all([{}, { groupByDocumentId: true }].map((data) => customer.call(GET, { organizationId: 'acme', documentId: 'd000', ...data })));
+    expect([listed!.body.result.message, byDocument!.body.result.message]).toEqual(['Annotation(s) fetched successfully.', 'Annotations fetched successfully.']);
+  });
+
   test('of some documents has theirs, and nothing of documents that there are not', async () => {
     expect(idsIn((await threadPages(customer, { organizationId: 'acme', documentIds: ['d006', 'nowhere', 'd000', 'd006'], pageSize: 2 })).flat())).toEqual(['d000', 'd006'].flatMap(inDocument));
   });

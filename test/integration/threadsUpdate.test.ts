@@ -29,8 +29,8 @@ describe('updatedData', () => {
     const { status, body } = await customer.call(UPDATE, { ...nda, annotationIds: ['a', 'none', 'a'], updatedData: { priority: { id: 'P1', name: 'High' }, location: { id: 'page-2', page: 2 }, context: { access: { team: 1 } } } });
     expect(status).toBe(200);
     expect(body.result).toEqual({
-      status: 'success', message: 'Comment annotation(s) updated successfully.',
-      data: { a: { success: true, message: 'Annotation updated.' }, none: { success: false, message: 'Annotation does not exist.' } },
+      status: 'success', message: 'Annotations updated successfully.',
+      data: { a: { success: true, id: 'a', message: 'Annotations updated successfully' }, none: { success: false, id: 'none', message: 'Annotation not found.' } },
     });
     const after = await getThread(customer, 'a');
     expect(after).toEqual({ ...before, priority: { id: 'P1', name: 'High' }, location: { id: 'page-2', page: 2 }, locationId: 'page-2', context: { access: { team: 1 }, accessFields: ['team:1'] }, lastUpdated: expect.any(Number) });
@@ -75,7 +75,7 @@ describe('updatedData', () => {
   test('that would make a thread too large fails that thread alone', async () => {
     const large = { note: 'x'.repeat(65_000) };
     await addThreads(customer, [thread('a', { metadata: large, targetElement: large, customList: [large], suggestion: large }), thread('b')]);
-    expect(await update({ annotationIds: ['a', 'b'], updatedData: { priority: { id: 'P', ...large } } })).toEqual({ a: { success: false, message: 'Annotation would be too large.' }, b: { success: true, message: 'Annotation updated.' } });
+    expect(await update({ annotationIds: ['a', 'b'], updatedData: { priority: { id: 'P', ...large } } })).toEqual({ a: { success: false, id: 'a', message: 'Annotation would be too large.' }, b: { success: true, id: 'b', message: 'Annotations updated successfully' } });
   });
 });
 

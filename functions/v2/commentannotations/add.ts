@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint({
   output: z.object({
     data: z.record(z.string(), z.object({ success: z.boolean(), annotationId: z.string(), commentIds: z.array(z.number()), message: z.string(), findingId: z.string().optional() })),
   }),
-  message: 'Comment annotation(s) added successfully.',
+  message: 'Comment Annotation(s) added successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
   uses: { ensurePlace, threads: writeThreads },
   impact: 'customers cannot start comment threads',
@@ -47,7 +47,7 @@ export const endpoint = defineEndpoint({
         }],
       }],
     },
-    result: { data: { 'clause-4': { success: true, annotationId: 'clause-4', commentIds: [1], message: 'Annotation added successfully.' } } },
+    result: { data: { 'clause-4': { success: true, annotationId: 'clause-4', commentIds: [1], message: 'Added Successfully' } } },
   },
 }, async ({ input, caller, deps, now, newId }) => {
   const found = await deps.ensurePlace(caller.tenant, input, now);

@@ -5,7 +5,7 @@ import { agentSelectors, selectors, someSelector } from '../../../lib/domain/con
 import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { byId, ItemOutcome } from '../../../lib/results.ts';
+import { byId, ItemResults } from '../../../lib/results.ts';
 import { Id, optional } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
@@ -22,20 +22,20 @@ export const endpoint = defineEndpoint({
     triggerNotification: optional(z.boolean()),
     triggerActivities: optional(z.boolean()),
   }).check(someSelector),
-  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
-  message: 'Comment annotation(s) deleted successfully.',
+  output: ItemResults,
+  message: 'Annotations deleted successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
   uses: { findPlaceToWrite, threads: writeThreads },
   impact: 'customers cannot delete comment threads',
   example: {
     data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['clause-4'] },
-    result: { data: { 'clause-4': { success: true, message: 'Annotation deleted.' } } },
+    result: { data: { 'clause-4': { success: true, id: 'clause-4', message: 'Deleted Successfully' } } },
   },
 }, async ({ input, caller, deps, now }) => {
   const { organizationId: _, documentId: __, actionUser: actor, triggerNotification, triggerActivities, ...filters } = input;
   const found = await deps.findPlaceToWrite(caller.tenant, input);
   const results = await deps.threads.remove(found, filters, { actor, notify: triggerNotification ?? false, log: triggerActivities ?? false, now });
-  return { data: byId(results.map(({ annotationId }) => annotationId), results.map(({ success, message }) => ({ success, message }))) };
+  return { data: byId(results.map(({ annotationId }) => annotationId), results.map(({ annotationId: id, success, message }) => ({ success, id, message }))) };
 });
 
 export const handler = toLambda(endpoint);

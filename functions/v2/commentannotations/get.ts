@@ -34,7 +34,7 @@ export const endpoint = defineEndpoint({
     pageToken: optional(PageToken),
   }).check(oneScope, oneAgentFilter),
   output: z.object({ data: z.union([z.array(ShownThread.nullable()), z.record(z.string(), z.array(ShownThread))]), nextPageToken: z.string().nullable() }),
-  message: 'Comment annotation(s) retrieved successfully.',
+  message: ({ data }) => (Array.isArray(data) ? 'Annotation(s) fetched successfully.' : 'Annotations fetched successfully.'),
   errors: ['NOT_FOUND'],
   uses: { threads: readThreadPages },
   narrowBy: 'annotationIds',

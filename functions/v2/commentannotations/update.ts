@@ -7,7 +7,7 @@ import { ThreadChange, UserReplacements } from '../../../lib/domain/content/thre
 import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { byId, ItemOutcome } from '../../../lib/results.ts';
+import { byId, ItemResults } from '../../../lib/results.ts';
 import { Id, optional, Text } from '../../../lib/schema.ts';
 
 const REASON_CHARACTERS = 4_000;
@@ -33,8 +33,8 @@ export const endpoint = defineEndpoint({
   }), z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
     path: ['actionUser'], error: 'is required with reason',
   }), z.refine(({ reason }) => reason === undefined || reason.trim() !== '', { path: ['reason'], error: 'must not be blank' })),
-  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
-  message: 'Comment annotation(s) updated successfully.',
+  output: ItemResults,
+  message: 'Annotations updated successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
   uses: { findPlaceToWrite, threads: writeThreads, hintEmbedding },
   impact: 'customers cannot resolve, assign or change comment threads',
@@ -48,7 +48,7 @@ export const endpoint = defineEndpoint({
       actionUser: { userId: 'grace', name: 'Grace Hopper' },
       triggerNotification: true,
     },
-    result: { data: { 'clause-4': { success: true, message: 'Annotation updated.' } } },
+    result: { data: { 'clause-4': { success: true, id: 'clause-4', message: 'Annotations updated successfully' } } },
   },
 }, async ({ input, caller, deps, now, log }) => {
   const { annotationIds, locationIds, userIds, updatedData: change, updateUsers: users, reason, actionUser: actor, triggerNotification, triggerActivities } = input;
@@ -56,7 +56,7 @@ export const endpoint = defineEndpoint({
   const acting = { actor, notify: triggerNotification ?? false, log: triggerActivities ?? false, now };
   const results = await deps.threads.update(found, { annotationIds, locationIds, userIds }, { change, users, reason }, acting);
   await deps.hintEmbedding(caller.tenant, results.flatMap(({ embedding = [] }) => embedding), log);
-  return { data: byId(results.map(({ annotationId }) => annotationId), results.map(({ success, message }) => ({ success, message }))) };
+  return { data: byId(results.map(({ annotationId }) => annotationId), results.map(({ annotationId: id, success, message }) => ({ success, id, message }))) };
 });
 
 export const handler = toLambda(endpoint);

@@ -23,7 +23,7 @@ export const endpoint = defineEndpoint({
     pageToken: optional(PageToken),
   }),
   output: z.object({ data: z.array(ShownRecording), pageToken: z.string().nullable() }),
-  message: 'Recording(s) retrieved successfully.',
+  message: 'Recorder annotations retrieved successfully.',
   errors: ['NOT_FOUND'],
   uses: { findListing, recordings: listRecordings },
   narrowBy: 'recordingIds',

@@ -132,7 +132,7 @@ export class CommentWriter extends ThreadReader {
       const one = { before, after, told: changed.length === 0 ? [...told, ...agents.note(named, now).ops] : told };
       if (changeOps(found.place, thread, one).length > BESIDE_HEAD) return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
       changed.push(one);
-      return { commentId, success: true, message: 'Comment updated.' };
+      return { commentId, success: true, message: 'Updated successfully' };
     });
     if (!thread) return results;
     const outcome = await writeChanges(this.table, found.place, thread, changed, now);
@@ -297,11 +297,11 @@ function authorFilter(userIds: readonly string[] | undefined): CommentFilter {
 }
 
 function unknownComment(commentId: number): CommentResult {
-  return { commentId, success: false, message: 'Comment does not exist.' };
+  return { commentId, success: false, message: 'Not found' };
 }
 
 function removed(commentId: number): CommentResult {
-  return { commentId, success: true, message: 'Comment deleted.' };
+  return { commentId, success: true, message: 'Deleted successfully' };
 }
 
 function tooMuch(): ApiError {

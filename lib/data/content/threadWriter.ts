@@ -237,7 +237,7 @@ export class ThreadWriter extends ThreadReader {
     return selected.map(({ annotationId, thread }): ThreadWritten => {
       const outcome = thread ? outcomes.next().value : 'absent';
       if (outcome === 'absent') return unknown(annotationId);
-      return outcome === 'removed' ? { annotationId, success: true, message: 'Annotation deleted.' } : { annotationId, success: false, message: BUSY };
+      return outcome === 'removed' ? { annotationId, success: true, message: 'Deleted Successfully' } : { annotationId, success: false, message: BUSY };
     });
   }
 
@@ -273,7 +273,7 @@ function firstOf(place: DocumentPlace, { annotationId, createdAt, first }: Threa
 function added(annotationId: string, comments: readonly Comment[]): ThreadAdded {
   const agent = read<Record<string, unknown>>(comments[0]?.agent);
   const commentIds = comments.map(({ commentId }) => commentId);
-  return { success: true, annotationId, commentIds, message: 'Annotation added successfully.', findingId: agent && knownAgent(agent).reason.findingId };
+  return { success: true, annotationId, commentIds, message: 'Added Successfully', findingId: agent && knownAgent(agent).reason.findingId };
 }
 
 function notAdded(annotationId: string, message: string): ThreadAdded {
@@ -281,11 +281,11 @@ function notAdded(annotationId: string, message: string): ThreadAdded {
 }
 
 function updated(annotationId: string): ThreadWritten {
-  return { annotationId, success: true, message: 'Annotation updated.' };
+  return { annotationId, success: true, message: 'Annotations updated successfully' };
 }
 
 function unknown(annotationId: string): ThreadWritten {
-  return { annotationId, success: false, message: 'Annotation does not exist.' };
+  return { annotationId, success: false, message: 'Annotation not found.' };
 }
 
 function tooMany(): ApiError {

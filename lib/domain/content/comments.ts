@@ -19,6 +19,9 @@ const MOST_ATTACHMENTS = 50;
 /** A comment's id. Sort keys have room for 16 digits: the ids that follow the largest one have to fit as well. */
 export const CommentId = z.int().min(0).max(999_999_999_999_999);
 
+/** What became of the comments of a call, by id. */
+export const CommentResults = z.object({ data: z.record(z.string(), z.object({ success: z.boolean(), id: z.number(), message: z.string() })) });
+
 /** Access context of a thread or comment (facts B19). */
 export const Context = z.object({ access: optional(AccessContext) });
 

@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint({
     pageToken: optional(PageToken),
   }),
   output: z.object({ data: z.array(ShownReactedComment.nullable()), nextPageToken: z.string().nullable() }),
-  message: 'Comment(s) retrieved successfully.',
+  message: 'Comments retrieved successfully.',
   errors: ['NOT_FOUND'],
   uses: { comments: readCommentPages },
   // A page ends before it is too large.

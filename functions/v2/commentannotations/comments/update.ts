@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
 import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
-import { CommentChange, CommentId } from '../../../../lib/domain/content/comments.ts';
+import { CommentChange, CommentId, CommentResults } from '../../../../lib/domain/content/comments.ts';
 import { ContentUser } from '../../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { byId, ItemOutcome } from '../../../../lib/results.ts';
+import { byId } from '../../../../lib/results.ts';
 import { Id, limits, list, optional } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
@@ -27,20 +27,20 @@ export const endpoint = defineEndpoint({
     triggerNotification: optional(z.boolean()),
     triggerActivities: optional(z.boolean()),
   }),
-  output: z.object({ data: z.record(z.string(), ItemOutcome) }),
-  message: 'Comment(s) updated successfully.',
+  output: CommentResults,
+  message: 'Comment updated successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
   uses: { findPlace: findPlaceToWrite, comments: writeComments },
   impact: 'customers cannot edit comments',
   example: {
     data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentIds: [1], updatedData: { commentText: 'Three years is too long.' } },
-    result: { data: { 1: { success: true, message: 'Comment updated.' } } },
+    result: { data: { 1: { success: true, id: 1, message: 'Updated successfully' } } },
   },
 }, async ({ input, caller, deps, now }) => {
   const { annotationId, commentIds, userIds, updatedData, actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false } = input;
   const at = await deps.findPlace(caller.tenant, input);
   const results = await deps.comments.update(at, annotationId, { commentIds: commentIds && [...new Set(commentIds)], userIds }, updatedData, { actor, notify, log, now });
-  return { data: byId(results.map(({ commentId }) => String(commentId)), results.map(({ success, message }) => ({ success, message }))) };
+  return { data: byId(results.map(({ commentId }) => String(commentId)), results.map(({ commentId: id, success, message }) => ({ success, id, message }))) };
 });
 
 export const handler = toLambda(endpoint);

@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint({
     statusIds: optional(list(Id, limits.readIds)),
   }),
   output: z.object({ data: z.record(z.string(), z.object({ total: z.number(), unread: z.number() })) }),
-  message: 'Comment annotation count retrieved successfully.',
+  message: 'Comment count retrieved successfully.',
   errors: [],
   uses: { counts: countThreads },
   impact: 'customers cannot tell how many comment threads there are',
