@@ -22,9 +22,11 @@ interface Remembered<T> {
   readonly readAt: number;
 }
 
-/** Records by id, read through and remembered for seconds; the oldest is forgotten when there are too many. */
+/** The records of one kind by id. They are read through, kept for seconds, and the oldest is dropped when there are too many. */
 class Memory<T> {
   readonly #records = new Map<string, Remembered<T>>();
+  /** When a record was last read again because it was refused, by its id. Only ids of existing records are here. */
+  readonly #rereadAt = new Map<string, number>();
   readonly #read: (id: string, options: { eventual: boolean }) => Promise<T | undefined>;
 
   constructor(read: (id: string, options: { eventual: boolean }) => Promise<T | undefined>) {
@@ -32,22 +34,39 @@ class Memory<T> {
   }
 
   /**
-   * The record, when there is one and it is accepted. A refusal is believed for a shorter time than a record is, so that a
-   * token works soon after it was issued.
+   * Returns the record if `accepted` accepts it. A record that is refused is read once more, consistently, so that a new token works at once. This
+   * happens at most once per id and second in a process: guessing tokens costs no more. That an id does not exist is believed for 1 s.
    */
   async get(id: string, { now, fresh }: VerifyOptions, accepted: (record: T) => boolean): Promise<T | undefined> {
-    const known = fresh ? undefined : this.#records.get(id);
-    if (known && known.readAt + POSITIVE_MILLISECONDS > now) {
-      const record = await known.record;
-      if (record && accepted(record)) return record;
-      if (known.readAt + NEGATIVE_MILLISECONDS > now) return undefined;
-    }
-    const record = await this.#readThrough(id, now, fresh);
-    return record && accepted(record) ? record : undefined;
+    if (fresh) return acceptable(await this.#readThrough(id, now, { eventual: false }), accepted);
+    const known = await this.#known(id, now);
+    if (!known || accepted(known)) return known;
+    if (this.#mayReread(id, now)) return acceptable(await this.#readThrough(id, now, { eventual: false }), accepted);
+    // Another request may have started the read of this second after the record above was fetched.
+    return acceptable(await this.#records.get(id)?.record, accepted);
   }
 
-  async #readThrough(id: string, now: number, fresh: boolean): Promise<T | undefined> {
-    const remembered = { record: this.#read(id, { eventual: !fresh }), readAt: now };
+  /** The record from memory, or else from the table. */
+  async #known(id: string, now: number): Promise<T | undefined> {
+    const known = this.#records.get(id);
+    if (known && known.readAt + POSITIVE_MILLISECONDS > now) {
+      const record = await known.record;
+      if (record || known.readAt + NEGATIVE_MILLISECONDS > now) return record;
+    }
+    return this.#readThrough(id, now, { eventual: true });
+  }
+
+  /** Decides synchronously, so that the bound also holds for requests at the same time. */
+  #mayReread(id: string, now: number): boolean {
+    if ((this.#rereadAt.get(id) ?? -Infinity) + NEGATIVE_MILLISECONDS > now) return false;
+    if (this.#rereadAt.size >= REMEMBERED) for (const [other, at] of this.#rereadAt) if (at + NEGATIVE_MILLISECONDS <= now) this.#rereadAt.delete(other);
+    if (this.#rereadAt.size >= REMEMBERED) return false;
+    this.#rereadAt.set(id, now);
+    return true;
+  }
+
+  async #readThrough(id: string, now: number, options: { eventual: boolean }): Promise<T | undefined> {
+    const remembered = { record: this.#read(id, options), readAt: now };
     this.#records.delete(id);
     this.#records.set(id, remembered);
     if (this.#records.size > REMEMBERED) for (const oldest of this.#records.keys()) { this.#records.delete(oldest); break; }
@@ -60,9 +79,13 @@ class Memory<T> {
   }
 }
 
+function acceptable<T>(record: T | undefined, accepted: (record: T) => boolean): T | undefined {
+  return record !== undefined && accepted(record) ? record : undefined;
+}
+
 /**
- * Verifies the credentials of the two levels (spec 5) against the hashes that the table holds: one eventually consistent
- * read, remembered for 10 s (a refusal for 1 s). Every failure is the same PERMISSION_DENIED, whatever was wrong.
+ * Verifies the credentials of the two levels against the hashes in the table: one eventually consistent read, kept for 10 s. An unknown token of a
+ * known key causes one consistent read, at most one per second. Every failure is the same PERMISSION_DENIED, whatever was wrong.
  */
 export class Credentials {
   readonly #apiKeys;
