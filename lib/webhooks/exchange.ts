@@ -40,9 +40,9 @@ interface Answer {
 }
 
 /**
- * Sends one request on one connection and waits for the whole answer, or its first 16 KiB. `stale` when a kept connection
- * turned out to be closed before anything was answered. Whatever the other side does ends within `timeoutMs`; it
- * throws only for faults of ours.
+ * Sends one request on one connection and waits for the whole answer, or its first 16 KiB. Returns `stale` when a kept connection was closed
+ * before any byte of the request was written: only then is it certain that the receiver has not seen the request. Everything ends within
+ * `timeoutMs`, whatever the other side does. Throws only on internal errors.
  */
 export function exchange({ secure, options, body }: Prepared, { agent, timeoutMs, now }: { agent: http.Agent | false; timeoutMs: number; now: () => number }): Promise<Ended | 'stale'> {
   return new Promise((resolve, reject) => {
@@ -56,6 +56,7 @@ export function exchange({ secure, options, body }: Prepared, { agent, timeoutMs
     });
     let stage: keyof typeof timeouts = 'connecting';
     let answer: Answer | undefined;
+    let isWritten = false;
     const connecting = setTimeout(() => fail(timeouts.connecting), CONNECT_MILLISECONDS);
     const deadline = setTimeout(() => fail(timeouts[stage]), timeoutMs);
 
@@ -75,15 +76,29 @@ export function exchange({ secure, options, body }: Prepared, { agent, timeoutMs
       fail(failureOf(error));
     }
 
+    function write(): void {
+      if (request.destroyed) return;
+      isWritten = true;
+      request.end(body);
+    }
+
     request.on('socket', (socket) => {
       const connected = () => {
         clearTimeout(connecting);
         stage = 'waiting';
       };
-      if (request.reusedSocket) connected();
-      else socket.once(secure ? 'secureConnect' : 'connect', connected);
+      if (request.reusedSocket) {
+        connected();
+        // The event loop polls once between two immediates: a close that has arrived already is noticed before the first byte is written.
+        setImmediate(() => setImmediate(write));
+      } else {
+        socket.once(secure ? 'secureConnect' : 'connect', connected);
+        write();
+      }
     });
     request.on('response', (message) => {
+      // Some servers announce with an answer that they close an idle connection.
+      if (!isWritten) return end('stale');
       stage = 'reading';
       const coming: Answer = { message, firstByteAt: now(), chunks: [], bytes: 0 };
       answer = coming;
@@ -99,11 +114,9 @@ export function exchange({ secure, options, body }: Prepared, { agent, timeoutMs
     request.on('error', (error: NodeJS.ErrnoException) => {
       // What follows a whole answer is no part of it; the end of that one is still to be heard.
       if (answer?.message.complete) return;
-      const stale = request.reusedSocket && !answer && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-      if (stale) end('stale');
+      if (request.reusedSocket && !isWritten && !isOurFault(error)) end('stale');
       else broken(error);
     });
-    request.end(body);
   });
 }
 

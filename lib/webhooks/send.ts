@@ -35,7 +35,7 @@ export interface Sent extends Ended {
 }
 
 export interface WebhookClient {
-  /** Posts once. What the receiver's side can cause is a result; it throws for faults of ours only. */
+  /** Posts once: the receiver gets at most one request. What the receiver can cause is a result. Throws only on internal errors. */
   post(request: WebhookRequest): Promise<Sent>;
 }
 
@@ -78,7 +78,7 @@ class HttpWebhookClient implements WebhookClient {
     if (refusal) return { ...refusal, durationMs: elapsed() };
     const prepared = this.#prepare(url, headers, body);
     let ended = await exchange(prepared, { agent: this.#agent(prepared.secure), timeoutMs, now: this.#now });
-    // A kept connection was closed at that very moment. Nothing was answered, and receivers know a repetition by its `webhook-id`.
+    // No byte was written to the kept connection, so that one attempt is still one POST.
     if (ended === 'stale') ended = await exchange(prepared, { agent: false, timeoutMs: timeoutMs - elapsed(), now: this.#now });
     this.#usedAt = this.#now();
     if (ended === 'stale') throw new Error('A connection of its own was taken for a kept one');

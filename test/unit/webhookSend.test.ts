@@ -401,48 +401,69 @@ describe('connections', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  test('that turn out to be closed when they are used again do not cost the receiver an attempt', async () => {
-    const { receiver, requests } = await listening((socket, nth) => (nth === 2 ? socket.resetAndDestroy() : socket.write(ok)));
-    const client = newClient();
-    for (let i = 0; i < 2; i++) expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
-    expect([receiver.connections(), requests()]).toEqual([2, 3]);
-  });
+  /** A receiver that counts the POSTs whose first line has arrived, and hands out its connections. */
+  async function counting(answer: (socket: Socket, nth: number) => void) {
+    let posts = 0;
+    const sockets: Socket[] = [];
+    const receiver = await tcp((socket) => {
+      sockets.push(socket);
+      socket.on('data', (piece: Buffer) => {
+        if (piece.toString('latin1').startsWith('POST ')) answer(socket, ++posts);
+      });
+    });
+    return { receiver, sockets, posts: () => posts };
+  }
 
-  test('that were closed at the same time do not either: the second try takes a new one', async () => {
-    const used = new Set<Socket>();
-    const { receiver } = await listening((socket) => (used.has(socket) ? socket.resetAndDestroy() : used.add(socket) && setTimeout(() => socket.write(ok), 20)));
-    const client = newClient();
-    await Promise.all(Array.from({ length: 3 }, () => post(receiver.url, {}, client)));
-    expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
-    expect(receiver.connections()).toBe(4);
-  });
-
-  test('that are closed once more do', async () => {
-    const { receiver, requests } = await listening((socket, nth) => (nth > 1 ? socket.resetAndDestroy() : socket.write(ok)));
+  test.each<[string, (socket: Socket) => unknown]>([
+    ['ends', (socket) => socket.end()],
+    ['closes', (socket) => socket.destroy()],
+    ['resets', (socket) => socket.resetAndDestroy()],
+    ['answers 408 on and ends', (socket) => socket.end(head('HTTP/1.1 408 Request Timeout', 'content-length: 0', 'connection: close'))],
+  ])('a kept connection that the receiver %s just before the next request is replaced, and the receiver gets one POST', async (_what, close) => {
+    const { receiver, sockets, posts } = await counting((socket) => socket.write(ok));
     const client = newClient();
     await post(receiver.url, {}, client);
-    expect(await post(receiver.url, {}, client)).toMatchObject({ outcome: 'failed', error: 'connection closed before the answer was complete' });
-    expect(requests()).toBe(3);
+    close(sockets[0]!);
+    expect(await post(receiver.url, {}, client)).toMatchObject({ outcome: 'delivered', responseStatus: 200 });
+    expect([receiver.connections(), posts()]).toEqual([2, 2]);
   });
 
-  test('within one attempt share its time', async () => {
-    const [second, third] = [Promise.withResolvers<Socket>(), Promise.withResolvers<void>()];
-    const { receiver } = await listening((socket, nth) => {
-      if (nth === 1) socket.write(ok);
-      else if (nth === 2) second.resolve(socket);
-      else third.resolve();
-    });
+  test.each<[string, (socket: Socket) => unknown]>([
+    ['ends', (socket) => socket.end()],
+    ['closes', (socket) => socket.destroy()],
+    ['resets', (socket) => socket.resetAndDestroy()],
+    ['ends within an answer on', (socket) => socket.end('HTTP/1.1 200 OK\r\nx-a')],
+  ])('a request whose kept connection the receiver %s after the first bytes is one failed attempt and one POST', async (_what, close) => {
+    const { receiver, posts } = await counting((socket, nth) => (nth === 2 ? close(socket) : socket.write(ok)));
+    const client = newClient();
+    await post(receiver.url, {}, client);
+    expect(await post(receiver.url, { body: 'x'.repeat(256 * KIB) }, client)).toMatchObject({ outcome: 'failed', error: 'connection closed before the answer was complete' });
+    expect(posts()).toBe(2);
+    expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
+    expect([receiver.connections(), posts()]).toEqual([2, 3]);
+  });
+
+  test('several kept connections that close at the same time are replaced by a new one', async () => {
+    const { receiver, sockets, posts } = await counting((socket) => setTimeout(() => socket.write(ok), 20));
+    const client = newClient();
+    await Promise.all(Array.from({ length: 3 }, () => post(receiver.url, {}, client)));
+    for (const socket of sockets) socket.resetAndDestroy();
+    expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
+    expect([receiver.connections(), posts()]).toEqual([4, 4]);
+  });
+
+  test('the request on a new connection has only the time that the attempt has left', async () => {
+    const second = Promise.withResolvers<void>();
+    const { receiver, sockets } = await counting((socket, nth) => (nth === 1 ? socket.write(ok) : second.resolve()));
     const client = newClient();
     await post(receiver.url, {}, client);
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'Date'] });
     try {
       let ended = false;
+      sockets[0]!.resetAndDestroy();
       const sending = post(receiver.url, { timeoutMs: SHORT }, client).finally(() => (ended = true));
-      const socket = await second.promise;
-      jest.advanceTimersByTime(SHORT - 50);
-      socket.resetAndDestroy();
-      await third.promise;
-      jest.advanceTimersByTime(49);
+      await second.promise;
+      jest.advanceTimersByTime(SHORT - 1);
       await new Promise(setImmediate);
       expect(ended).toBe(false);
       jest.advanceTimersByTime(1);
