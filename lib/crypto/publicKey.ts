@@ -3,7 +3,7 @@ import { constants, createPublicKey, type KeyObject, publicEncrypt } from 'node:
 const FEWEST_BITS = 2_048;
 
 /** One PEM block of a public key: `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). Private keys and certificates are none. */
-const PEM = /^\s*-----BEGIN (RSA )?PUBLIC KEY-----([^-]+)-----END \1PUBLIC KEY-----\s*$/;
+const PEM = /^\s*-----BEGIN ((?:RSA )?PUBLIC KEY)-----([^-]+)-----END ((?:RSA )?PUBLIC KEY)-----\s*$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
@@ -12,7 +12,8 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
  * cannot encrypt.
  */
 export function parsePublicKey(text: string): KeyObject | undefined {
-  const base64 = (PEM.exec(text)?.[2] ?? text).replace(/\s/g, '');
+  const [, begin, body, end] = PEM.exec(text) ?? [];
+  const base64 = (body !== undefined && begin === end ? body : text).replace(/\s/g, '');
   if (!BASE64.test(base64)) return undefined;
   const der = Buffer.from(base64, 'base64');
   const key = readDer(der, 'spki') ?? readDer(der, 'pkcs1');

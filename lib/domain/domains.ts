@@ -89,5 +89,7 @@ function asciiName(host: string): string {
 
 /** `www.example.com` is `example.com`, but `www.com` is itself. */
 function withoutWww(name: string): string {
-  return name.replace(/^(?:www\.)+(?=.*\.)/, '');
+  let at = 0;
+  while (name.startsWith('www.', at) && name.includes('.', at + 4)) at += 4;
+  return name.slice(at);
 }

@@ -2,8 +2,8 @@ import { readXml } from './xml.ts';
 
 /** Number formats that every spreadsheet has, and that show a date or a time. */
 const builtInDates = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]);
-/** What of a format is shown as it is: quoted or escaped, and what stands in brackets. */
-const LITERAL = /"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g;
+/** What of a format is shown as it is: quoted or escaped, and what stands in brackets. A quote or bracket that nothing closes reaches to the end. */
+const LITERAL = /"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]?/g;
 const LONGEST_FORMAT = 255;
 const MOST_STYLES = 70_000;
 const DAY_MILLISECONDS = 86_400_000;

@@ -141,7 +141,12 @@ function run(text: string, marks: readonly Mark[]): Run {
 }
 
 function isLayout({ text, marks }: Run): boolean {
-  return marks.length === 0 && /^[ \t\r\n]*\n[ \t\r\n]*$/.test(text);
+  return marks.length === 0 && isLayoutText(text);
+}
+
+/** Whether a text consists of blanks and at least one line break. Takes linear time: one expression for both conditions would not. */
+export function isLayoutText(text: string): boolean {
+  return /^[ \t\r\n]*$/.test(text) && text.includes('\n');
 }
 
 /** Adds a run, to the one before when it has the same marks. */

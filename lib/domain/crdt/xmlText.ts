@@ -23,9 +23,8 @@ export function knownToXml(text: string): string {
   return text.toWellFormed().replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, '\uFFFD');
 }
 
-const START = ':A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}-\\u{200D}\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}';
-const startCharacter = new RegExp(`^[${START}]$`, 'u');
-const nameCharacter = new RegExp(`^[${START}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}-\\u{2040}]$`, 'u');
+const startCharacter = /^[:A-Z_a-z\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{2FF}\u{370}-\u{37D}\u{37F}-\u{1FFF}\u{200C}-\u{200D}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}]$/u;
+const laterCharacter = /^[\-.0-9\u{B7}\u{300}-\u{36F}\u{203F}-\u{2040}]$/u;
 const ESCAPED = /_x([0-9A-F]{2,6})_/g;
 
 /** A name as XML allows it: editors may use any text as a name, so what XML does not allow is written as `_x2F_`. */
@@ -35,7 +34,7 @@ export function encodeName(name: string): string {
   let encoded = '';
   // What looks like an escape is one no more when its underscore is escaped.
   for (const character of name.replaceAll('_x', '_x5F_x')) {
-    const allowed = (encoded === '' ? startCharacter : nameCharacter).test(character);
+    const allowed = encoded === '' ? startCharacter.test(character) : isNameCharacter(character);
     encoded += allowed ? character : `_x${character.codePointAt(0)!.toString(16).toUpperCase().padStart(2, '0')}_`;
   }
   return encoded;
@@ -43,7 +42,11 @@ export function encodeName(name: string): string {
 
 function isName(text: string): boolean {
   const [first, ...rest] = text;
-  return startCharacter.test(first!) && rest.every((character) => nameCharacter.test(character));
+  return startCharacter.test(first!) && rest.every(isNameCharacter);
+}
+
+function isNameCharacter(character: string): boolean {
+  return startCharacter.test(character) || laterCharacter.test(character);
 }
 
 /** The name that an XML name stands for; one that no name is written as stands for itself. */

@@ -22,7 +22,7 @@ const LONGEST_NAME = 200;
 export const nameOf: CellReader = (cell) => {
   const read = text(cell);
   if (cell.length > LONGEST_NAME) return { wrong: `must not have more than ${LONGEST_NAME} characters` };
-  return 'wrong' in read ? read : { value: cell.toLowerCase().replace(/\s*\+\s*/g, '+').replace(/[\s_]+/g, '-') };
+  return 'wrong' in read ? read : { value: cell.toLowerCase().split('+').map((part) => part.trim()).join('+').replace(/[\s_]+/g, '-') };
 };
 
 /** Several values in one cell: on lines or parted by semicolons, or else by commas. */

@@ -1,0 +1,38 @@
+/** What the reference loop takes on the machine on which the limits were set, milliseconds of CPU. */
+const REFERENCE_MILLISECONDS = 30;
+const RUNS = 3;
+
+/**
+ * The CPU time of some work in milliseconds of the reference machine: the smallest of three runs, divided by how much slower this
+ * machine is right now. A busy or slow machine so changes little; a quadratic algorithm changes it by orders of magnitude.
+ */
+export function cpuMilliseconds(work: () => unknown, runs = RUNS): number {
+  return Math.min(...Array.from({ length: runs }, () => {
+    const slowdown = slowdownNow();
+    const from = process.cpuUsage();
+    work();
+    return sinceIn(from) / slowdown;
+  }));
+}
+
+/** The same of asynchronous work, once. */
+export async function cpuMillisecondsOf(work: () => Promise<unknown>): Promise<number> {
+  const slowdown = slowdownNow();
+  const from = process.cpuUsage();
+  await work();
+  return sinceIn(from) / slowdown;
+}
+
+/** How many times slower this machine is now than the one on which the limits were set; at least 1. */
+function slowdownNow(): number {
+  const from = process.cpuUsage();
+  let hash = 0;
+  for (let step = 0; step < 20_000_000; step++) hash = (Math.imul(hash ^ step, 0x01000193) + step) | 0;
+  if (hash === 1) throw new Error('The loop is not left out');
+  return Math.max(1, sinceIn(from) / REFERENCE_MILLISECONDS);
+}
+
+function sinceIn(from: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(from);
+  return (user + system) / 1_000;
+}
