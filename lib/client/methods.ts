@@ -251,7 +251,7 @@ export interface Methods {
       readonly delete: Method<typeof registry.usersDelete>;
       /** Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups. */
       readonly get: Method<typeof registry.usersGet>;
-      /** Change profiles of users; a profile is the same in every organization. */
+      /** Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder. */
       readonly update: Method<typeof registry.usersUpdate>;
     };
     readonly workspace: {

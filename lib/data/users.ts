@@ -270,16 +270,22 @@ export class UserWriter extends UserReader {
     });
   }
 
-  /** Puts what was sent of profiles over what is stored. Ids are distinct; a user that the tenant does not know fails alone. */
-  async update(tenant: string, users: readonly Omit<NewUser, 'accessRole'>[], now: number): Promise<Added[]> {
-    return writeEach<Omit<NewUser, 'accessRole'>, KnownUser, Added>({
+  /**
+   * Puts what was sent of profiles over what is stored, and sets the roles that were sent on the resource that the call names, as `add` does. Contact
+   * lists stay as they are. Ids are distinct; a user that the tenant does not know fails alone. Roles need a resource.
+   */
+  async update(tenant: string, at: ResourceAt | undefined, users: readonly NewUser[], now: number): Promise<Added[]> {
+    return writeEach<NewUser, UserState, Added>({
       table: this.table,
       items: users,
-      read: (items) => this.known(tenant, items.map(({ userId }) => userId)),
-      decide: (item, stored) => {
-        if (!stored) return { result: { success: false, id: '', message: 'User does not exist.' }, ops: [] };
-        const { op } = profileWrite(tenant, item, stored, now);
-        return { result: { success: true, id: stored.internalId, message: 'User updated.' }, ops: op ? [op] : [] };
+      read: (items) => (at && items.some(({ accessRole }) => accessRole !== undefined)
+        ? this.#state(at.place, at.resource, items.map(({ userId }) => userId), { contacts: false })
+        : this.#profiles(tenant, items.map(({ userId }) => userId))),
+      decide: (item, state) => {
+        if (!state.user) return { result: { success: false, id: '', message: 'User does not exist.' }, ops: [] };
+        const { op } = profileWrite(tenant, item, state.user, now);
+        const grant = at && item.accessRole !== undefined ? grantWrite(at.place, at.resource, item, state, now) : undefined;
+        return { result: { success: true, id: state.user.internalId, message: 'User updated.' }, ops: [op, grant].filter((one) => one !== undefined) };
       },
       conflicted,
     });
@@ -305,14 +311,20 @@ export class UserWriter extends UserReader {
     await this.table.writeSurely(distinctOn(resources).map(({ place, resource }) => remove(GrantEntity, { ...place, ...resource, userId })));
   }
 
-  async #state(place: Place, resource: Resource, userIds: readonly string[]): Promise<UserState[]> {
+  /** What is stored of users on a resource; without their places in its contact list when `contacts` is false. */
+  async #state(place: Place, resource: Resource, userIds: readonly string[], { contacts: withContacts = true } = {}): Promise<UserState[]> {
     const [users, grants, contacts] = await Promise.all([
       this.known(place.tenant, userIds),
       this.table.getMany(GrantEntity, userIds.map((userId) => ({ ...place, ...resource, userId }))),
-      this.table.getMany(ContactEntity, userIds.map((userId) => ({ ...place, resource: resource.internalId, userId }))),
+      withContacts ? this.table.getMany(ContactEntity, userIds.map((userId) => ({ ...place, resource: resource.internalId, userId }))) : [],
     ]);
     const { within, departures } = await this.leaving(place, resource, users);
     return userIds.map((_userId, index) => ({ user: users[index], grant: grants[index], contact: contacts[index], hasEnded: (at) => hasEnded(departures[index], within, at) }));
+  }
+
+  async #profiles(tenant: string, userIds: readonly string[]): Promise<UserState[]> {
+    const users = await this.known(tenant, userIds);
+    return users.map((user) => ({ user, grant: undefined, contact: undefined, hasEnded: () => false }));
   }
 }
 
@@ -376,11 +388,11 @@ export const grantAccess: Capability<Pick<UserWriter, 'known' | 'grant'>> = {
   open: (env) => new UserWriter(openTable(env)),
 };
 
-export const updateUsers: Capability<Pick<UserWriter, 'update'>> = {
+export const updateUsers: Capability<Pick<UserWriter, 'update'>> = /* @__PURE__ */ building([readFolders], {
   grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
   env: ['TABLE_NAME'],
   open: (env) => new UserWriter(openTable(env)),
-};
+});
 
 export const revokeGrants: Capability<Pick<UserWriter, 'revoke'>> = {
   grants: [{ resource: 'table', actions: ['DeleteItem'] }],

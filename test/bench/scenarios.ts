@@ -201,6 +201,7 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/users/count/get', what: 'of an organization', data: () => crowd },
   { path: '/v2/users/count/get', what: 'of one document', data: () => ({ ...read, documentIds: ['loose'] }) },
   { path: '/v2/users/update', what: 'one', data: (n) => ({ ...busy, users: [{ userId: 'ada', name: `Ada ${n}` }] }) },
+  { path: '/v2/users/update', what: 'a role', data: (n) => ({ ...busy, users: [{ userId: 'ada', accessRole: n % 2 ? 'viewer' : 'editor' }] }) },
   { path: '/v2/users/delete', what: 'one from an organization', data: (n) => ({ ...busy, userIds: [`user-${n}`] }) },
   { path: '/v2/users/delete', what: 'one from a document', data: (n) => ({ ...busy, documentId: 'nda', userIds: [`reader-${n}`] }) },
   { path: '/v2/users/get', what: 'a hundred', data: () => ({ ...crowd, pageSize: CROWD }) },

@@ -73,6 +73,7 @@ const writesOfOneThing: Costs = {
   '/v1/organizations/usergroups/users/delete one': [4, 4, 3, 2],
   '/v2/users/add one who is there, unchanged': [4, 2, 4, 0],
   '/v2/users/update one': [3, 3, 2, 1],
+  '/v2/users/update a role': [4, 3, 3, 1],
   '/v2/auth/permissions/add one document': [4, 3, 3, 1],
   '/v2/auth/permissions/remove one document': [3, 3, 2, 1],
   '/v2/workspace/apikey/update one': [2, 2, 1, 1],

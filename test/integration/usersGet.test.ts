@@ -124,7 +124,7 @@ describe('/v2/users/update', () => {
   test('puts what was sent over the profile; who is not known fails alone', async () => {
     await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }] });
     const { status, body } = await customer.call(UPDATE, { ...acme, users: [{ userId: 'ada', name: 'grace' }, { userId: 'nobody', name: 'No' }, { userId: 'ada', name: 'Twice' }] });
-    expect([status, body.result.message]).toEqual([200, 'User(s) updated successfully.']);
+    expect([status, body.result.message]).toEqual([200, 'User(s) processed successfully.']);
     expect(body.result.data).toEqual({ ada: { success: true, id: expect.stringMatching(/^usr_/), message: 'User updated.' }, nobody: { success: false, id: '', message: 'User does not exist.' } });
     expect(await customer.ok(GET, { ...acme, userIds: ['ada', 'nobody'] })).toEqual([{ userId: 'ada', name: 'grace', email: 'ada@example.com', initial: 'G' }]);
   });

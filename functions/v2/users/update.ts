@@ -3,8 +3,9 @@ import { requireWritable } from '../../../lib/data/content/places.ts';
 import { readDocuments } from '../../../lib/data/documents.ts';
 import { placeOf, readFolders } from '../../../lib/data/folders.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
-import { updateUsers } from '../../../lib/data/users.ts';
+import { documentResource, folderResource, type ResourceAt, updateUsers } from '../../../lib/data/users.ts';
 import { distinctBy } from '../../../lib/dict.ts';
+import { accessRoles } from '../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
@@ -12,32 +13,55 @@ import { documentOrFolder, Id, limits, list, optional, UserProfile } from '../..
 
 export const endpoint = defineEndpoint({
   path: '/v2/users/update',
-  summary: 'Change profiles of users; a profile is the same in every organization',
+  summary: 'Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder',
   auth: 'apiKey',
   kind: 'write',
   input: z.object({
-    organizationId: Id,
+    organizationId: optional(Id),
     documentId: optional(Id),
     folderId: optional(Id),
-    users: list(UserProfile.extend({ userId: Id }), limits.list),
-  }).check(documentOrFolder),
+    options: optional(z.object({ all: optional(z.boolean()), allDocuments: optional(z.boolean()) })),
+    users: list(UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }), limits.list),
+  }).check(
+    documentOrFolder,
+    z.refine(({ organizationId, options }) => organizationId !== undefined || options?.all === true, { path: ['organizationId'], error: 'is required unless options.all is true' }),
+    z.refine(({ documentId, folderId, options }) => !isWide(options) || (documentId === undefined && folderId === undefined),
+      { path: ['options'], error: 'must not ask for all together with documentId or folderId' }),
+    // Roles lie on one organization, document or folder: a call that names none has nothing to set them on.
+    z.refine(({ users, options }) => !isWide(options) || users.every(({ accessRole }) => accessRole === undefined),
+      { path: ['users'], error: 'must not have an accessRole together with options.all or options.allDocuments: a role is set on one named resource' }),
+  ),
   output: ItemResults,
-  message: 'User(s) updated successfully.',
+  message: 'User(s) processed successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
   uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: updateUsers },
-  impact: 'customers cannot change names, addresses and pictures of their users',
+  impact: 'customers cannot change names, addresses, pictures and roles of their users',
   example: {
-    data: { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada King' }] },
+    data: { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada King', accessRole: 'viewer' }] },
     result: { data: { ada: { success: true, id: 'usr_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'User updated.' } } },
   },
 }, async ({ input, caller, deps, now }) => {
-  const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-  requireWritable({ organization });
-  const place = placeOf(caller.tenant, organization);
-  if (input.documentId !== undefined) requireWritable({ organization, document: await deps.documents.require(place, input.documentId) });
-  if (input.folderId !== undefined) await deps.folders.require(place, input.folderId);
-  const users = distinctBy(input.users, ({ userId }) => userId).map(({ userId, ...profile }) => ({ userId, profile }));
-  return { data: byId(users.map(({ userId }) => userId), await deps.users.update(caller.tenant, users, now)) };
+  const users = distinctBy(input.users, ({ userId }) => userId).map(({ userId, accessRole, ...profile }) => ({ userId, accessRole, profile }));
+  const at = input.organizationId === undefined ? undefined : await named(input.organizationId);
+  return { data: byId(users.map(({ userId }) => userId), await deps.users.update(caller.tenant, at, users, now)) };
+
+  async function named(organizationId: string): Promise<ResourceAt> {
+    const organization = await deps.organizations.require(caller.tenant, organizationId);
+    requireWritable({ organization });
+    const place = placeOf(caller.tenant, organization);
+    if (input.documentId !== undefined) {
+      const document = await deps.documents.require(place, input.documentId);
+      requireWritable({ organization, document });
+      return { place, resource: documentResource(document) };
+    }
+    if (input.folderId !== undefined) return { place, resource: folderResource(await deps.folders.require(place, input.folderId)) };
+    return { place, resource: { resourceType: 'organization', internalId: organization.internalId } };
+  }
 });
+
+/** Whether a call is about more than one resource. */
+function isWide(options: { readonly all?: boolean | undefined; readonly allDocuments?: boolean | undefined } | undefined): boolean {
+  return options?.all === true || options?.allDocuments === true;
+}
 
 export const handler = toLambda(endpoint);
