@@ -58,6 +58,7 @@ export interface OpenApiDocument {
 const description = [
   'Every endpoint is called with POST and takes its parameters as the `data` of a JSON object.',
   'Fields that an endpoint does not know are ignored, and `null` for an optional field is the same as leaving it out.',
+  'Deletions, and updates that select what they change, refuse unknown fields: their schemas say `additionalProperties: false`.',
   'Answers may get further fields in time.',
 ].join(' ');
 

@@ -50,6 +50,14 @@ export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
   return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most)) as unknown as z.ZodType<z.output<S>[], z.input<S>[]>;
 }
 
+/**
+ * The `data` of an operation that deletes, or that changes whatever its selectors match. An unknown field is INVALID_ARGUMENT:
+ * ignoring a misspelt selector would delete or change more than the caller meant.
+ */
+export function closedObject<S extends z.ZodRawShape>(shape: S) {
+  return z.strictObject(shape);
+}
+
 function jsonLimits(bytes: number) {
   return [
     z.refine<unknown>((value) => depthAtMost(value, limits.objectDepth), { error: `must be nested at most ${limits.objectDepth} levels deep` }),

@@ -125,6 +125,70 @@ describe('a field', () => {
   });
 });
 
+describe('an unknown field', () => {
+  /** An update that selects what it changes has an optional list of ids, or an optional document, folder or location. */
+  const selects = (path: string) => {
+    const { properties = {}, required = [] } = dataSchema(path);
+    const selectors = Object.entries(properties).filter(([field, schema]) => /^(document|folder|location)Id$/.test(field) || (field.endsWith('Ids') && typesOf(schema as JsonSchema)?.has('array')));
+    return path.endsWith('/delete') || (path.endsWith('/update') && selectors.some(([field]) => !required.includes(field)));
+  };
+  const isClosed = (path: string) => dataSchema(path).additionalProperties === false;
+  const selecting = cases.filter(([path]) => selects(path));
+  /** They refuse unknown fields although they select nothing. */
+  const alsoClosed = [
+    '/v2/agents/groups/add-agents', '/v2/agents/groups/create', '/v2/agents/groups/remove-agents', '/v2/agents/groups/update', '/v2/workspace/apikeyconfig/update',
+  ];
+
+  test.each(selecting)('%s: is INVALID_ARGUMENT and named, because it may be a misspelt selector', async (_path, endpoint) => {
+    for (const value of [['x'], 'x', null]) {
+      const [issue, ...others] = issuesOf(endpoint, await call(endpoint, { ...(endpoint.example.data as object), unknownSelector: value }));
+      expect(issue!.message).toBe('data has unknown keys: unknownSelector');
+      expect(others).toEqual([]);
+    }
+  });
+
+  test.each(selecting)('%s: is excluded in the reference', (path) => {
+    expect(dataSchema(path)).toMatchObject({ additionalProperties: false });
+  });
+
+  test('is refused by deletions, by updates that select, and by few others', () => {
+    const closed = cases.map(([path]) => path).filter(isClosed);
+    expect(closed.toSorted()).toEqual([...selecting.map(([path]) => path), ...alsoClosed].toSorted());
+    expect(closed).toEqual(expect.arrayContaining(['/v2/commentannotations/update', '/v2/commentannotations/comments/update', '/v2/notifications/update', '/v2/users/update']));
+  });
+
+  test.each(cases.filter(([path]) => !isClosed(path)))('%s: is ignored', (_path, { input, example }) => {
+    expect(input.safeParse({ ...(example.data as object), unknownField: ['x'] }).error).toBeUndefined();
+  });
+
+  /** What published clients send with the operations that refuse unknown fields. */
+  const sentByClients: Record<string, string[]> = {
+    '/v1/organizations/documents/locations/data/delete': ['apiKey', 'authToken', 'documentId', 'location'],
+    '/v1/organizations/usergroups/users/delete': ['organizationId', 'organizationUserGroupId', 'userIds', 'deleteAll'],
+    '/v2/activities/delete': ['organizationId', 'documentId', 'targetEntityId', 'activityIds'],
+    '/v2/agents/delete': ['agentId'],
+    '/v2/agents/groups/delete': ['groupId'],
+    '/v2/commentannotations/comments/delete': ['organizationId', 'documentId', 'annotationId', 'commentIds'],
+    '/v2/commentannotations/comments/update': ['organizationId', 'documentId', 'annotationId', 'commentIds', 'updatedData', 'triggerNotification'],
+    '/v2/commentannotations/delete': ['organizationId', 'documentId', 'locationIds', 'userIds', 'annotationIds', 'agentId', 'agentSuggestions', 'agentUrls'],
+    '/v2/commentannotations/update': ['organizationId', 'documentId', 'locationIds', 'userIds', 'annotationIds', 'updatedData', 'updateUsers'],
+    '/v2/crdt/delete': ['organizationId', 'documentId', 'editorIds'],
+    '/v2/notifications/delete': ['organizationId', 'documentId', 'locationId', 'userId', 'notificationIds'],
+    '/v2/notifications/update': ['organizationId', 'documentId', 'locationId', 'userId', 'verifyUserPermissions', 'notifications'],
+    '/v2/organizations/delete': ['organizationIds'],
+    '/v2/organizations/documents/delete': ['organizationId', 'documentIds'],
+    '/v2/organizations/folders/delete': ['organizationId', 'folderId'],
+    '/v2/users/data/delete': ['userIds', 'organizationIds'],
+    '/v2/users/delete': ['organizationId', 'documentId', 'folderId', 'userIds', 'context'],
+    '/v2/users/update': ['organizationId', 'documentId', 'folderId', 'users'],
+    '/v2/workspace/advancedwebhook/endpoints/delete': ['endpointId'],
+    '/v2/workspace/domains/delete': ['domains'],
+  };
+  test.each(Object.entries(sentByClients))('%s: is none that published clients send', (path, fields) => {
+    expect(Object.keys(dataSchema(path).properties ?? {})).toEqual(expect.arrayContaining(fields));
+  });
+});
+
 describe('an Idempotency-Key', () => {
   const taking = cases.filter(([, endpoint]) => takesIdempotencyKey(endpoint));
   test.each(taking)('%s: that is not visible ASCII is INVALID_ARGUMENT', async (path, endpoint) => {

@@ -187,7 +187,7 @@ describe('spec 4.17: /v2/crdt/get', () => {
   test('an unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND, for every call', async () => {
     await add();
     for (const path of [ADD, UPDATE, GET, DELETE, PULL, PUSH]) {
-      const data = { ...text, data: 'x', update: 'AAA=' };
+      const data = path === DELETE ? nda : { ...text, data: 'x', update: 'AAA=' };
       expect(await answer(path, { ...data, organizationId: 'other' })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT' });
       expect(await answer(path, { ...data, documentId: 'other' })).toMatchObject({ http: 404, status: 'NOT_FOUND' });
     }

@@ -10,7 +10,7 @@ import { requireMutable } from '../../../lib/domain/content/activities.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { ItemOutcome } from '../../../lib/results.ts';
-import { Id, limits, list, optional } from '../../../lib/schema.ts';
+import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';
 
 const selectors = ['documentId', 'targetEntityId', 'activityIds'] as const;
 
@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint({
   summary: 'Delete activity logs by id, or those of a document or target entity, unless they are immutable',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({
+  input: closedObject({
     organizationId: Id,
     documentId: optional(Id),
     targetEntityId: optional(Id),

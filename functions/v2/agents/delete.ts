@@ -8,14 +8,14 @@ import { builtInAgent } from '../../../lib/domain/agents/builtIn.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { sendTo } from '../../../lib/queues.ts';
-import { Id } from '../../../lib/schema.ts';
+import { closedObject, Id } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/agents/delete',
   summary: 'Delete a review agent with all of its versions',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({ agentId: Id }),
+  input: closedObject({ agentId: Id }),
   output: z.object({ data: z.object({ agentId: z.string() }) }),
   message: 'Agent deleted successfully',
   errors: ['ABORTED'],

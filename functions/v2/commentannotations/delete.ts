@@ -6,14 +6,14 @@ import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
-import { Id, optional } from '../../../lib/schema.ts';
+import { closedObject, Id, optional } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/delete',
   summary: 'Delete comment threads of a document with their comments and reactions',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({
+  input: closedObject({
     organizationId: Id,
     documentId: Id,
     ...selectors,

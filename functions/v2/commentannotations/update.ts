@@ -8,7 +8,7 @@ import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
-import { Id, optional, Text } from '../../../lib/schema.ts';
+import { closedObject, Id, optional, Text } from '../../../lib/schema.ts';
 
 const REASON_CHARACTERS = 4_000;
 
@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint({
   summary: 'Change comment threads of a document',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({
+  input: closedObject({
     organizationId: Id,
     documentId: Id,
     ...selectors,

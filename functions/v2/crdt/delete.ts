@@ -5,14 +5,14 @@ import { distinct } from '../../../lib/dict.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
-import { Id, limits, list, optional } from '../../../lib/schema.ts';
+import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/crdt/delete',
   summary: 'Delete collaborative editors of a document with their data, or all of them',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)) }),
+  input: closedObject({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)) }),
   output: z.object({
     data: z.record(z.string(), ItemOutcome),
     /** Whether the document has more editors than one call deletes: the same call deletes those. */

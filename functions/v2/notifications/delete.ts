@@ -10,7 +10,7 @@ import { NotificationId } from '../../../lib/domain/content/notifications.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { ItemOutcome } from '../../../lib/results.ts';
-import { Id, limits, list, optional } from '../../../lib/schema.ts';
+import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';
 
 const selectors = ['documentId', 'locationId', 'userId', 'notificationIds'] as const;
 
@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint({
   summary: 'Delete notifications by id, or those of a document, a location or a user',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({
+  input: closedObject({
     organizationId: Id,
     documentId: optional(Id),
     locationId: optional(LocationKey),

@@ -10,14 +10,14 @@ import { NotificationChange } from '../../../lib/domain/content/notifications.ts
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
-import { Id, limits, list, optional } from '../../../lib/schema.ts';
+import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/notifications/update',
   summary: 'Change notifications, or say who has read them',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({
+  input: closedObject({
     organizationId: Id,
     documentId: optional(Id),
     locationId: optional(LocationKey),

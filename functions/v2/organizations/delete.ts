@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import { removeOrganizations } from '../../../lib/data/organizationRemoval.ts';
 import { removalMessage } from '../../../lib/data/removal/begin.ts';
 import { sendHints } from '../../../lib/deliveries/hints.ts';
@@ -7,14 +6,14 @@ import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { sendTo } from '../../../lib/queues.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
-import { Id, limits, list } from '../../../lib/schema.ts';
+import { closedObject, Id, limits, list } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/organizations/delete',
   summary: 'Delete organizations with everything beneath',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({ organizationIds: list(Id, limits.list) }),
+  input: closedObject({ organizationIds: list(Id, limits.list) }),
   output: ItemResults,
   message: 'Organization(s) deleted successfully.',
   errors: [],

@@ -6,14 +6,14 @@ import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
-import { Id, limits, list, optional } from '../../../lib/schema.ts';
+import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/reactions/delete',
   summary: 'Delete reactions with all of their users',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({
+  input: closedObject({
     organizationId: Id,
     documentId: Id,
     annotationIds: list(Id, limits.list),

@@ -10,18 +10,20 @@ import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { sendTo } from '../../../lib/queues.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
-import { documentOrFolder, Id, limits, list, optional } from '../../../lib/schema.ts';
+import { closedObject, documentOrFolder, Id, limits, list, OpenObject, optional } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/users/delete',
   summary: 'Remove users from an organization, or from one of its documents or folders, with what they were given and made there',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({
+  input: closedObject({
     organizationId: Id,
     documentId: optional(Id),
     folderId: optional(Id),
     userIds: list(Id, limits.list),
+    /** Published clients may send it. No event of a removed user exists that could carry it. */
+    context: optional(OpenObject),
   }).check(documentOrFolder),
   output: z.object({ data: z.record(z.string(), ItemOutcome) }),
   message: 'User(s) deleted successfully.',

@@ -9,18 +9,18 @@ import { accessRoles } from '../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
-import { documentOrFolder, Id, limits, list, optional, UserProfile } from '../../../lib/schema.ts';
+import { closedObject, documentOrFolder, Id, limits, list, optional, UserProfile } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/users/update',
   summary: 'Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({
+  input: closedObject({
     organizationId: optional(Id),
     documentId: optional(Id),
     folderId: optional(Id),
-    options: optional(z.object({ all: optional(z.boolean()), allDocuments: optional(z.boolean()) })),
+    options: optional(closedObject({ all: optional(z.boolean()), allDocuments: optional(z.boolean()) })),
     users: list(UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }), limits.list),
   }).check(
     documentOrFolder,

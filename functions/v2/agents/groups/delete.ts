@@ -3,14 +3,14 @@ import { removeAgentGroups } from '../../../../lib/data/agents/groups.ts';
 import { unknownGroup } from '../../../../lib/domain/agents/groups.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id } from '../../../../lib/schema.ts';
+import { closedObject, Id } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/agents/groups/delete',
   summary: 'Delete a group of review agents, and none of the agents',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({ groupId: Id }),
+  input: closedObject({ groupId: Id }),
   output: z.object({ data: z.object({ groupId: z.string() }) }),
   message: 'Agent group deleted successfully',
   errors: ['NOT_FOUND', 'ABORTED'],

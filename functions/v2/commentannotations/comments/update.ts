@@ -6,14 +6,14 @@ import { ContentUser } from '../../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { byId } from '../../../../lib/results.ts';
-import { Id, limits, list, optional } from '../../../../lib/schema.ts';
+import { closedObject, Id, limits, list, optional } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/comments/update',
   summary: 'Change comments of an annotation by id or author, or all of them',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({
+  input: closedObject({
     organizationId: Id,
     documentId: Id,
     annotationId: Id,

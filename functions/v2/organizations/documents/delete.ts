@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import { changeDocuments } from '../../../../lib/data/documentChanges.ts';
 import { placeOf } from '../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
@@ -9,14 +8,14 @@ import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../lib/queues.ts';
 import { byId, ItemResults } from '../../../../lib/results.ts';
-import { Id, limits, list } from '../../../../lib/schema.ts';
+import { closedObject, Id, limits, list } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/organizations/documents/delete',
   summary: 'Delete documents with everything in them',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({ organizationId: Id, documentIds: list(Id, limits.list) }),
+  input: closedObject({ organizationId: Id, documentIds: list(Id, limits.list) }),
   output: ItemResults,
   message: 'Document(s) deleted successfully.',
   errors: [],

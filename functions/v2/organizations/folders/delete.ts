@@ -5,14 +5,14 @@ import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../lib/queues.ts';
-import { Id } from '../../../../lib/schema.ts';
+import { closedObject, Id } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/organizations/folders/delete',
   summary: 'Delete a folder with everything in it',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({ organizationId: Id, folderId: Id }),
+  input: closedObject({ organizationId: Id, folderId: Id }),
   output: z.object({ data: z.null() }),
   message: 'Folder deletion initiated successfully.',
   errors: ['NOT_FOUND', 'ABORTED'],

@@ -7,14 +7,14 @@ import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { invalid } from '../../../../lib/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../lib/queues.ts';
-import { Id, limits, list, optional } from '../../../../lib/schema.ts';
+import { closedObject, Id, limits, list, optional } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/users/data/delete',
   summary: 'Delete everything of users, in some organizations or everywhere (GDPR)',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({ userIds: list(Id, limits.permissionIds), organizationIds: optional(list(Id, limits.readIds)) }),
+  input: closedObject({ userIds: list(Id, limits.permissionIds), organizationIds: optional(list(Id, limits.readIds)) }),
   output: z.object({ data: z.object({ jobId: z.string(), tasksCount: z.int() }) }),
   message: 'User data deletion initiated successfully.',
   errors: [],

@@ -3,14 +3,14 @@ import { writeDomains } from '../../../../lib/data/allowedDomains.ts';
 import { Domain, MOST_DOMAINS_PER_CALL } from '../../../../lib/domain/domains.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { list } from '../../../../lib/schema.ts';
+import { closedObject, list } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/domains/delete',
   summary: 'Allow domains no longer',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({ domains: list(Domain, MOST_DOMAINS_PER_CALL) }),
+  input: closedObject({ domains: list(Domain, MOST_DOMAINS_PER_CALL) }),
   output: z.object({ data: z.object({ domainsRemoved: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
   message: 'Domains removed successfully.',
   errors: ['ABORTED'],

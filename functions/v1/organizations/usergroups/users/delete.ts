@@ -6,14 +6,14 @@ import { dict, distinct } from '../../../../../lib/dict.ts';
 import { defineEndpoint } from '../../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { byId, GroupResults } from '../../../../../lib/results.ts';
-import { Id, limits, list, optional } from '../../../../../lib/schema.ts';
+import { closedObject, Id, limits, list, optional } from '../../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v1/organizations/usergroups/users/delete',
   summary: 'Delete users from a user group, or all of its users',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({
+  input: closedObject({
     organizationId: Id,
     organizationUserGroupId: Id,
     userIds: optional(list(Id, limits.list, 0)),

@@ -5,7 +5,7 @@ import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
 import { unknownEndpoint } from '../../../../../lib/domain/webhooks/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { Id } from '../../../../../lib/schema.ts';
+import { closedObject, Id } from '../../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/advancedwebhook/endpoints/delete',
@@ -13,7 +13,7 @@ export const endpoint = defineEndpoint({
   auth: 'apiKey',
   kind: 'write',
   freshCredentials: true,
-  input: z.object({ endpointId: Id }),
+  input: closedObject({ endpointId: Id }),
   output: z.object({ data: z.object({ endpointId: z.string(), deleted: z.literal(true) }) }),
   message: 'Advanced webhook endpoint deleted successfully.',
   errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],

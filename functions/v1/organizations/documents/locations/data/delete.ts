@@ -5,14 +5,14 @@ import { Location } from '../../../../../../lib/domain/content/location.ts';
 import { defineEndpoint } from '../../../../../../lib/endpoint.ts';
 import { apiKeyDenied } from '../../../../../../lib/http/credentials.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
-import { Id } from '../../../../../../lib/schema.ts';
+import { closedObject, Id } from '../../../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v1/organizations/documents/locations/data/delete',
   summary: 'Delete everything that lies in a location of a document, whichever organizations have it',
   auth: 'apiKey',
   kind: 'write',
-  input: z.object({ apiKey: z.string(), authToken: z.string(), documentId: Id, location: Location }),
+  input: closedObject({ apiKey: z.string(), authToken: z.string(), documentId: Id, location: Location }),
   output: z.object({ data: z.null() }),
   message: 'Data deleted successfully.',
   errors: ['ABORTED'],
