@@ -180,7 +180,7 @@ describe('an unknown field', () => {
     '/v2/organizations/folders/delete': ['organizationId', 'folderId'],
     '/v2/users/data/delete': ['userIds', 'organizationIds'],
     '/v2/users/delete': ['organizationId', 'documentId', 'folderId', 'userIds', 'context'],
-    '/v2/users/update': ['organizationId', 'documentId', 'folderId', 'users'],
+    '/v2/users/update': ['organizationId', 'documentId', 'folderId', 'users', 'options'],
     '/v2/workspace/advancedwebhook/endpoints/delete': ['endpointId'],
     '/v2/workspace/domains/delete': ['domains'],
   };
