@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { LocalRequest } from './console/localRequest.ts';
 import { gatewayAnswer, type GatewayAnswer, httpApiAnswer } from './httpApiAnswer.ts';
+import { isLoopbackHost } from './hosts.ts';
 import { httpApiEvent, splitTarget } from './httpApiEvent.ts';
 import type { FunctionModel, RouteModel } from './model.ts';
 import { StartError } from './startError.ts';
@@ -38,21 +39,26 @@ export interface GatewayOptions {
 export class Gateway {
   readonly #server: Server;
   #open: (Omit<GatewayOptions, 'routes'> & { readonly routes: ReadonlyMap<string, RouteModel> }) | undefined;
+  readonly #allowedHosts: ReadonlySet<string>;
   #stopping = false;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, allowedHosts: readonly string[]) {
     this.#server = server;
+    this.#allowedHosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.#respond(request, response));
     // What is too large anyway is refused before the client sends it.
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-      if (!declaredTooLarge(request)) response.writeContinue();
+      if (this.#isAllowed(request) && !declaredTooLarge(request)) response.writeContinue();
       void this.#respond(request, response);
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(error, socket));
   }
 
-  /** Takes the port, so that a run that cannot have it fails at once. Requests are answered by 503 until `open`. */
-  static async listen(port: number): Promise<Gateway> {
+  /**
+   * Takes the port, so that a run that cannot have it fails at once. Requests are answered by 503 until `open`. `allowedHosts` are Host headers
+   * that requests to the API may carry besides the names of this machine.
+   */
+  static async listen(port: number, allowedHosts: readonly string[] = []): Promise<Gateway> {
     const server = createServer({ maxHeaderSize: HEADER_BYTES, keepAliveTimeout: 60_000 });
     server.listen(port, '127.0.0.1');
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
@@ -60,7 +66,7 @@ export class Gateway {
       if (error.code === 'EACCES') throw new StartError(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
       throw error;
     });
-    return new Gateway(server);
+    return new Gateway(server, allowedHosts);
   }
 
   get url(): string {
@@ -102,11 +108,20 @@ export class Gateway {
     if (!isLocal) this.#open?.measure(response.statusCode, performance.now() - receivedAt);
   }
 
+  /** The pages of the local run can stop parts of it: they are for a browser on this machine only, whatever else is allowed. */
+  #isAllowed({ headers: { host = '' }, url = '', socket }: IncomingMessage): boolean {
+    return isLoopbackHost(host, socket.localPort) || (!url.startsWith(LOCAL_PATH) && this.#allowedHosts.has(host.toLowerCase()));
+  }
+
+  #refuseHost({ headers: { host } }: IncomingMessage, requestId: string): GatewayAnswer {
+    const message = `The Host header ${JSON.stringify(host)} is not allowed. Call ${this.url}, or name the host in ALLOWED_HOSTS.`;
+    const body = Buffer.from(JSON.stringify({ error: { status: 'PERMISSION_DENIED', message } }));
+    return { status: 403, headers: { 'content-type': 'application/json', 'x-request-id': requestId }, body };
+  }
+
   async #answerLocal(request: IncomingMessage): Promise<GatewayAnswer> {
     const { method = '', url = '/', headers } = request;
-    // A page on the internet whose name leads to this machine is of its own origin here, and could read the answer.
-    const { host } = new URL(this.url);
-    if (headers.host !== host && headers.host !== host.replace('127.0.0.1', 'localhost')) return gatewayAnswer(403, `These pages are at http://${host} only`);
+    if (!this.#isAllowed(request)) return gatewayAnswer(403, `These pages are at ${this.url} only`);
     const body = await readBody(request);
     if (!body) return TOO_LARGE;
     if (!this.#open) return UNAVAILABLE;
@@ -117,6 +132,7 @@ export class Gateway {
 
   async #answer(request: IncomingMessage, requestId: string): Promise<GatewayAnswer> {
     const receivedAt = Date.now();
+    if (!this.#isAllowed(request)) return this.#refuseHost(request, requestId);
     const body = declaredTooLarge(request) && request.headers.expect ? undefined : await readBody(request);
     if (!body) return TOO_LARGE;
     if (!this.#open) return UNAVAILABLE;

@@ -8,6 +8,8 @@ export interface LocalSettings {
   /** 0 means any free port. */
   readonly port: number;
   readonly dataDir: string;
+  /** Host headers that requests to the API may carry besides the names of this machine. */
+  readonly allowedHosts: readonly string[];
   readonly serviceName: string;
   readonly engine: EngineKind;
   /** Show what functions log on standard output too, not only in `functions.log`. */
@@ -25,6 +27,7 @@ export function localSettings(env: Record<string, string | undefined>): LocalSet
   return {
     port: portOf(env.PORT || '3000'),
     dataDir: resolve(env.DATA_DIR || '.local'),
+    allowedHosts: (env.ALLOWED_HOSTS || '').split(',').filter(Boolean).map(hostOf),
     serviceName: serviceNameOf(env.SERVICE_NAME || 'svc'),
     engine: engineOf(env.DYNAMODB_ENGINE || 'dynoxide'),
     logsToStdout: env.LOCAL_LOGS === 'stdout',
@@ -38,6 +41,12 @@ function portOf(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new StartError(`PORT must be a number from 0 to 65535, but is ${JSON.stringify(text)}.`);
+}
+
+function hostOf(text: string): string {
+  const host = text.trim();
+  if (/^[a-z0-9.-]{1,253}(:\d{1,5})?$/i.test(host)) return host;
+  throw new StartError(`ALLOWED_HOSTS must be host names with commas between, each with its port if the client sends one, but is ${JSON.stringify(text)}.`);
 }
 
 function serviceNameOf(text: string): string {

@@ -53,7 +53,7 @@ export async function startSystem(settings: LocalSettings, shutdown: Shutdown, r
   const lock = lockDataDir(dataDir);
   shutdown.add(() => lock.release());
   // Before the slow steps, so that a taken port is told at once; and what the templates describe contains these addresses.
-  const gateway = await Gateway.listen(settings.port);
+  const gateway = await Gateway.listen(settings.port, settings.allowedHosts);
   shutdown.add(() => gateway.close(FINISH_MILLISECONDS));
   const aws = await AwsEndpoint.listen();
   shutdown.add(() => aws.close());

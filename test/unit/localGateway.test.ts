@@ -16,7 +16,7 @@ let measured: [status: number, milliseconds: number][];
 let answer: (event: APIGatewayProxyEventV2) => unknown;
 
 beforeAll(async () => {
-  gateway = await Gateway.listen(0);
+  gateway = await Gateway.listen(0, ['api.local:1', 'api.local', 'X']);
   expect((await fetch(gateway.url)).status).toBe(503);
   const named = (name: string) => ({ name }) as FunctionModel;
   const routes: RouteModel[] = [
@@ -187,6 +187,30 @@ describe('a body that is too large', () => {
   });
 });
 
+describe('the Host header of a call', () => {
+  const call = (host: string) => raw(`POST /things/add HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
+
+  test.each(['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])('may be %s with the port of the gateway', async (name) => {
+    expect(await call(`${name}:${new URL(gateway.url).port}`)).toContain('HTTP/1.1 200 OK\r\n');
+  });
+
+  test('may be a name that the settings allow', async () => {
+    expect(await call('api.local')).toContain('HTTP/1.1 200 OK\r\n');
+    expect(await call('API.local:1')).toContain('HTTP/1.1 200 OK\r\n');
+  });
+
+  test('that names a page on the internet, another port or no port is refused in the envelope, before any function runs', async () => {
+    const { port } = new URL(gateway.url);
+    for (const host of [`evil.example:${port}`, `localhost.evil.example:${port}`, '127.0.0.1:1', 'localhost', `api.local:${port}`, `127.0.0.2:${port}`]) {
+      const [head = '', body = ''] = (await call(host)).split('\r\n\r\n');
+      expect(head).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n/);
+      expect(head).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/);
+      expect(JSON.parse(body)).toEqual({ error: { status: 'PERMISSION_DENIED', message: `The Host header "${host}" is not allowed. Call ${gateway.url}, or name the host in ALLOWED_HOSTS.` } });
+    }
+    expect(events).toEqual([]);
+  });
+});
+
 describe('what is measured of a request', () => {
   test('is how it was answered and how long that took, whoever answered', async () => {
     answer = () => new Promise((resolve) => setTimeout(() => resolve({ statusCode: 409 }), 50));
@@ -208,7 +232,7 @@ describe('a page of the local run', () => {
   });
   const page = (host: string, head = 'GET /_local/dashboard.json?minutes=15 HTTP/1.1', body = '') => raw(`${head}\r\nHost: ${host}\r\nX-Many: 1\r\nx-many: 2\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
 
-  test.each(['127.0.0.1', 'localhost'])('is answered at %s, is no call of a function, and is not measured', async (name) => {
+  test.each(['127.0.0.1', 'localhost', '[::1]'])('is answered at %s, is no call of a function, and is not measured', async (name) => {
     expect(await page(`${name}:${port}`)).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\na page$/);
     expect(locals).toEqual([{ method: 'GET', path: '/_local/dashboard.json', query: new URLSearchParams({ minutes: '15' }), headers: expect.objectContaining({ 'x-many': '1, 2' }), body: Buffer.alloc(0) }]);
     expect([events, measured]).toEqual([[], []]);
@@ -223,6 +247,7 @@ describe('a page of the local run', () => {
     ['another name, as that of a page on the internet which leads here', () => `evil.example:${port}`],
     ['another port', () => '127.0.0.1:1'],
     ['no port', () => 'localhost'],
+    ['a name that is allowed for the API', () => 'api.local'],
     ['a name that begins alike', () => `127.0.0.1.evil.example:${port}`],
   ])('is refused to %s', async (_what, host) => {
     expect(await page(host())).toContain('HTTP/1.1 403 Forbidden\r\n');

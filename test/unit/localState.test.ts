@@ -323,17 +323,17 @@ test('a functions\' log of more than 50 MB is put aside', async () => {
 
 describe('settings', () => {
   test('have defaults, also for empty variables', () => {
-    const defaults = { port: 3000, dataDir: join(process.cwd(), '.local'), serviceName: 'svc', engine: 'dynoxide', logsToStdout: false, scheduleSeconds: undefined, replaced: {}, assemblyDir: undefined };
+    const defaults = { port: 3000, dataDir: join(process.cwd(), '.local'), allowedHosts: [], serviceName: 'svc', engine: 'dynoxide', logsToStdout: false, scheduleSeconds: undefined, replaced: {}, assemblyDir: undefined };
     expect(localSettings({})).toEqual(defaults);
-    expect(localSettings({ PORT: '', DATA_DIR: '', SERVICE_NAME: '', DYNAMODB_ENGINE: '', LOCAL_LOGS: '', SCHEDULE_SECONDS: '', WEBHOOK_RETRY_SCHEDULE: '', ASSEMBLY_DIR: '' })).toEqual(defaults);
+    expect(localSettings({ PORT: '', DATA_DIR: '', SERVICE_NAME: '', ALLOWED_HOSTS: '', DYNAMODB_ENGINE: '', LOCAL_LOGS: '', SCHEDULE_SECONDS: '', WEBHOOK_RETRY_SCHEDULE: '', ASSEMBLY_DIR: '' })).toEqual(defaults);
   });
 
   test('are read from the environment', () => {
-    const env = { PORT: '0', DATA_DIR: '/data', SERVICE_NAME: 'acme', DYNAMODB_ENGINE: 'dynamodb-local', LOCAL_LOGS: 'stdout', SCHEDULE_SECONDS: '0.5', DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2', ASSEMBLY_DIR: '/assembly' };
-    expect(localSettings(env)).toEqual({ port: 0, dataDir: '/data', serviceName: 'acme', engine: 'dynamodb-local', logsToStdout: true, scheduleSeconds: 0.5, replaced: { DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2' }, assemblyDir: '/assembly' });
+    const env = { PORT: '0', DATA_DIR: '/data', ALLOWED_HOSTS: 'api.test, tunnel.example:8080', SERVICE_NAME: 'acme', DYNAMODB_ENGINE: 'dynamodb-local', LOCAL_LOGS: 'stdout', SCHEDULE_SECONDS: '0.5', DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2', ASSEMBLY_DIR: '/assembly' };
+    expect(localSettings(env)).toEqual({ port: 0, dataDir: '/data', allowedHosts: ['api.test', 'tunnel.example:8080'], serviceName: 'acme', engine: 'dynamodb-local', logsToStdout: true, scheduleSeconds: 0.5, replaced: { DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2' }, assemblyDir: '/assembly' });
   });
 
-  test.each([['PORT', 'http'], ['PORT', '65536'], ['PORT', '-1'], ['SERVICE_NAME', 'Acme Inc.'], ['DYNAMODB_ENGINE', 'mysql'], ['SCHEDULE_SECONDS', '0'], ['SCHEDULE_SECONDS', 'often'], ['WEBHOOK_RETRY_SCHEDULE', '0,,5'], ['MAIL_RETRY_SCHEDULE', '1m'], ['DUE_MARGIN_SECONDS', '1,2']])('%s=%s is refused by name', (name, value) => {
+  test.each([['PORT', 'http'], ['PORT', '65536'], ['PORT', '-1'], ['SERVICE_NAME', 'Acme Inc.'], ['ALLOWED_HOSTS', 'a b'], ['ALLOWED_HOSTS', 'http://api.test'], ['DYNAMODB_ENGINE', 'mysql'], ['SCHEDULE_SECONDS', '0'], ['SCHEDULE_SECONDS', 'often'], ['WEBHOOK_RETRY_SCHEDULE', '0,,5'], ['MAIL_RETRY_SCHEDULE', '1m'], ['DUE_MARGIN_SECONDS', '1,2']])('%s=%s is refused by name', (name, value) => {
     expect(() => localSettings({ [name]: value })).toThrow(new RegExp(`^${name} must be .*, but is "${value}"\\.$`));
   });
 });
