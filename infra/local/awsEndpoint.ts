@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refuse } from './awsAnswer.ts';
 import type { Service } from './awsService.ts';
 import { Door } from './door.ts';
 import { dynamoDbAccesses } from './dynamoDbAccess.ts';
 import { forwarder } from './forwarder.ts';
+import { isLoopbackHost } from './hosts.ts';
 import { allows } from './iam.ts';
 import type { Measurements } from './measurements.ts';
 import type { Outbox } from './outbox.ts';
@@ -12,6 +14,7 @@ import type { QueueStore } from './queueStore.ts';
 import type { Secret } from './secrets.ts';
 import { secretsManager } from './secretsManager.ts';
 import { ses } from './ses.ts';
+import { readAuthorization } from './signature.ts';
 import { sqs } from './sqs.ts';
 
 export interface AwsEndpointOptions {
@@ -28,8 +31,8 @@ export interface AwsEndpointOptions {
 const tableWrites = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
 
 /**
- * The AWS that functions talk to. It knows the caller by the access key, refuses what the caller's role in the template
- * does not allow, as IAM would, and forwards the rest to the table engine or answers itself.
+ * The AWS that functions call. It finds the caller by the access key, checks the signature of the request, refuses what the
+ * role of the caller in the template does not allow, as IAM does, and forwards the rest to the table engine or answers itself.
  */
 export class AwsEndpoint {
   readonly #door: Door;
@@ -90,15 +93,28 @@ export class AwsEndpoint {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, services: Record<string, Service>, principals: Principals): Promise<void> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks);
-
+  const { method = '', url = '', headers } = request;
+  if (!isLoopbackHost(headers.host, request.socket.localPort)) return refuse(response, 403, 'AccessDeniedException', 'The local AWS endpoint is reached as 127.0.0.1 or localhost only.');
   const { target, operation } = calledOperation(request);
   const service = services[target];
-  if (!service) return refuse(response, 400, 'UnknownOperationException', `The local AWS endpoint has no ${target || request.url}`);
-  const principal = principals.byAccessKey(accessKeyOf(request));
-  if (!principal) return refuse(response, 400, 'UnrecognizedClientException', 'The security token included in the request is invalid.');
+  if (!service) return refuse(response, 400, 'UnknownOperationException', `The local AWS endpoint has no ${target || url}`);
+  const authorization = readAuthorization(headers.authorization);
+  if (!authorization) return refuse(response, 400, 'MissingAuthenticationTokenException', 'The request has no signature of version 4.');
+  const holder = principals.byAccessKey(authorization.accessKeyId);
+  if (!holder) return refuse(response, 400, 'UnrecognizedClientException', 'The security token included in the request is invalid.');
+
+  const chunks: Buffer[] = [];
+  // Hashed as it arrives, once.
+  const hash = createHash('sha256');
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    chunks.push(chunk);
+  }
+  const body = Buffer.concat(chunks);
+  if (!holder.isSignedByHolder(authorization, { method, url, headers, bodyHash: hash.digest('hex') })) {
+    return refuse(response, 400, 'InvalidSignatureException', 'The request signature does not match the secret of the access key.');
+  }
+  const { principal } = holder;
   const input = JSON.parse(body.toString()) as Record<string, unknown>;
 
   const refused = service.accesses(operation, input).find(({ action, resource }) => !permits(principal, action, resource));
@@ -118,9 +134,4 @@ function calledOperation({ method, url, headers }: IncomingMessage): { target: s
 
 function permits(principal: Principal, action: string, resource: string): boolean {
   return principal.statements === 'everything' || allows(principal.statements, action, resource);
-}
-
-/** From `AWS4-HMAC-SHA256 Credential=<access key>/20260101/us-east-1/dynamodb/aws4_request, …`. */
-function accessKeyOf(request: IncomingMessage): string {
-  return /Credential=([^/,\s]+)/.exec(request.headers.authorization ?? '')?.[1] ?? '';
 }

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { ACCOUNT } from './identity.ts';
 import type { Statement } from './iam.ts';
 import type { FunctionModel } from './model.ts';
+import { signatureVerifier } from './signature.ts';
 
 /** Who calls AWS: a function under its role, or the operator, who may do everything. */
 export interface Principal {
@@ -10,16 +11,22 @@ export interface Principal {
   readonly statements: readonly Statement[] | 'everything';
 }
 
+/** A caller with the check of the signatures that its secret makes. */
+export interface KeyHolder {
+  readonly principal: Principal;
+  readonly isSignedByHolder: ReturnType<typeof signatureVerifier>;
+}
+
 export interface AccessKey {
   readonly AWS_ACCESS_KEY_ID: string;
   readonly AWS_SECRET_ACCESS_KEY: string;
 }
 
-/** The callers by their access keys. The local endpoint checks no signature: a key says who calls and protects nothing. */
+/** The callers by their access keys. Keys are random and end with the run, so that no other program can know one. */
 export class Principals {
-  readonly #byAccessKey = new Map<string, Principal>();
+  readonly #byAccessKey = new Map<string, KeyHolder>();
 
-  byAccessKey(id: string): Principal | undefined {
+  byAccessKey(id: string): KeyHolder | undefined {
     return this.#byAccessKey.get(id);
   }
 
@@ -34,8 +41,9 @@ export class Principals {
 
   #add(principal: Principal): AccessKey {
     // Letters and digits only: DynamoDB Local refuses anything else in an access key.
-    const id = `LOCAL${createHash('sha256').update(principal.arn).digest('hex').slice(0, 15).toUpperCase()}`;
-    this.#byAccessKey.set(id, principal);
-    return { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: 'local' };
+    const id = `LOCAL${randomBytes(8).toString('hex').slice(1).toUpperCase()}`;
+    const secret = randomBytes(30).toString('base64url');
+    this.#byAccessKey.set(id, { principal, isSignedByHolder: signatureVerifier(secret) });
+    return { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret };
   }
 }

@@ -3,6 +3,7 @@ import { watch } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { signRequest } from '../support/signRequest.ts';
 import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
 
@@ -18,17 +19,16 @@ interface Seen {
 
 /** Functions without an SDK: a call of AWS, and what becomes of messages, records and ticks. */
 const CODE = `
+import { createHash, createHmac } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
+${signRequest.toString()}
 const instance = crypto.randomUUID();
 const tell = (what) => appendFileSync(process.env.SEEN, JSON.stringify({ ...what, instance, at: Date.now() }) + '\\n');
 async function aws(service, target, input) {
-  const headers = {
-    'content-type': 'application/x-amz-json-1.0',
-    'x-amz-target': target,
-    'x-amz-date': '20260101T000000Z',
-    authorization: 'AWS4-HMAC-SHA256 Credential=' + process.env.AWS_ACCESS_KEY_ID + '/20260101/us-east-1/any/aws4_request, SignedHeaders=host;x-amz-date, Signature=none',
-  };
-  const response = await fetch(process.env['AWS_ENDPOINT_URL_' + service], { method: 'POST', headers, body: JSON.stringify(input) });
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, ['AWS_ENDPOINT_URL_' + service]: url } = process.env;
+  const body = JSON.stringify(input);
+  const headers = { 'content-type': 'application/x-amz-json-1.0', ...signRequest({ url, service: service.toLowerCase(), target, body, accessKeyId, secretAccessKey }) };
+  const response = await fetch(url, { method: 'POST', headers, body });
   if (service === 'DYNAMODB' && !response.ok) throw new Error(await response.text());
   return { status: response.status, body: await response.json() };
 }

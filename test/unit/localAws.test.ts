@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -14,6 +15,7 @@ import type { QueueModel } from '../../infra/local/eventSourceModels.ts';
 import type { FunctionModel } from '../../infra/local/model.ts';
 import { type AccessKey, Principals } from '../../infra/local/principals.ts';
 import { QueueStore } from '../../infra/local/queueStore.ts';
+import { signRequest } from '../support/signRequest.ts';
 
 const TABLE = 'arn:aws:dynamodb:us-east-1:000000000000:table/t';
 const QUEUE = 'arn:aws:sqs:us-east-1:000000000000:q';
@@ -92,6 +94,13 @@ beforeEach(() => {
 
 const Key = { PK: { S: 'ü' } };
 
+/** Sends a call with a signature, without the SDK. What `sent` has is sent instead of what was signed. */
+function post(url: string, key: AccessKey, target: string, body: string, sent: { headers?: Record<string, string>; body?: string; url?: string } = {}): Promise<Response> {
+  const headers = { ...signRequest({ url, service: 'any', target, body, accessKeyId: key.AWS_ACCESS_KEY_ID, secretAccessKey: key.AWS_SECRET_ACCESS_KEY }), ...sent.headers };
+  return fetch(sent.url ?? url, { method: 'POST', headers, body: sent.body ?? body });
+}
+
+
 describe('DynamoDB', () => {
   test('what the role allows reaches the engine as it was sent, but for the question what it consumes, and its answer the caller', async () => {
     const capacity = { TableName: 't', CapacityUnits: 1.5, Table: { CapacityUnits: 0.5 }, GlobalSecondaryIndexes: { gsi1: { CapacityUnits: 1 } } };
@@ -156,6 +165,74 @@ describe('DynamoDB', () => {
     expect(forwarded).toHaveLength(1);
     const stranger = { AWS_ACCESS_KEY_ID: 'STRANGER', AWS_SECRET_ACCESS_KEY: 'x' };
     await expect(dynamoDb(stranger).send(new GetItemCommand({ TableName: 't', Key }))).rejects.toMatchObject({ name: 'UnrecognizedClientException' });
+  });
+});
+
+describe('the signature', () => {
+  const body = '{"TableName":"t","Key":{"PK":{"S":"1"}}}';
+  const GET_ITEM = 'DynamoDB_20120810.GetItem';
+  const answerOf = async (response: Response) => [response.status, ((await response.json()) as { __type?: string }).__type?.split('#')[1]];
+
+  test('of the SDK is accepted for bodies of any size and for paths of any length', async () => {
+    const Item = { ...Key, text: { S: 'ü'.repeat(150_000) } };
+    await dynamoDb(operator).send(new PutItemCommand({ TableName: 't', Item }));
+    expect(forwarded[0]!.body.length).toBeGreaterThan(150_000);
+    expect(await answerOf(await post(aws.url, reader, GET_ITEM, body))).toEqual([200, undefined]);
+  });
+
+  test('of a body that the SDK streams is accepted, and of a query and other headers', async () => {
+    const client = dynamoDb(reader);
+    client.middlewareStack.add((next) => (args) => {
+      const request = args.request as { headers: Record<string, string>; query: Record<string, string> };
+      Object.assign(request.headers, { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', 'x-other': '  two   spaces ' });
+      request.query = { b: '2', a: 'x y', 'a b': '*' };
+      return next(args);
+    }, { step: 'build' });
+    await client.send(new GetItemCommand({ TableName: 't', Key }));
+    expect(forwarded).toHaveLength(1);
+  });
+
+  test.each([
+    ['another secret', async () => post(aws.url, { ...reader, AWS_SECRET_ACCESS_KEY: 'local' }, GET_ITEM, body)],
+    ['the secret of another caller', async () => post(aws.url, { ...reader, AWS_SECRET_ACCESS_KEY: operator.AWS_SECRET_ACCESS_KEY }, GET_ITEM, body)],
+    ['another body', async () => post(aws.url, reader, GET_ITEM, body, { body: body.replace('"1"', '"2"') })],
+    ['another operation', async () => post(aws.url, reader, GET_ITEM, body, { headers: { 'x-amz-target': 'DynamoDB_20120810.PutItem' } })],
+    ['another time', async () => post(aws.url, reader, GET_ITEM, body, { headers: { 'x-amz-date': '20260101T000000Z' } })],
+    ['another service of this machine', async () => post(aws.url, reader, GET_ITEM, body, { url: aws.queues.url })],
+  ])('of %s is refused', async (_what, send) => {
+    expect(await answerOf(await send())).toEqual([400, 'InvalidSignatureException']);
+    expect(forwarded).toEqual([]);
+  });
+
+  test('is required: a request with the access key alone is refused', async () => {
+    const headers = { 'x-amz-target': GET_ITEM, authorization: `AWS4-HMAC-SHA256 Credential=${operator.AWS_ACCESS_KEY_ID}/20260101/us-east-1/dynamodb/aws4_request` };
+    expect(await answerOf(await fetch(aws.url, { method: 'POST', headers, body }))).toEqual([400, 'MissingAuthenticationTokenException']);
+  });
+
+  test('is made with keys that differ in each run and for each caller', () => {
+    const again = new Principals();
+    const keys = [operator, reader, nobody, again.addOperator()];
+    expect(new Set(keys.map(({ AWS_ACCESS_KEY_ID }) => AWS_ACCESS_KEY_ID)).size).toBe(keys.length);
+    expect(new Set(keys.map(({ AWS_SECRET_ACCESS_KEY }) => AWS_SECRET_ACCESS_KEY)).size).toBe(keys.length);
+  });
+});
+
+describe('the Host header', () => {
+  const body = '{"TableName":"t","Key":{"PK":{"S":"1"}}}';
+  /** Signed for the host that it is sent to. */
+  async function statusFor(host: string): Promise<string> {
+    const headers = signRequest({ url: `http://${host}`, service: 'any', target: 'DynamoDB_20120810.GetItem', body, accessKeyId: reader.AWS_ACCESS_KEY_ID, secretAccessKey: reader.AWS_SECRET_ACCESS_KEY });
+    const lines = Object.entries({ ...headers, host, 'content-length': body.length, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
+    const socket = connect(Number(new URL(aws.url).port), '127.0.0.1');
+    socket.write(`POST / HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+    return (await text(socket)).split('\r\n')[0]!;
+  }
+
+  test('of another name or another port is refused, also with a valid signature', async () => {
+    const { port } = new URL(aws.url);
+    for (const name of ['127.0.0.1', 'localhost']) expect(await statusFor(`${name}:${port}`)).toBe('HTTP/1.1 200 OK');
+    for (const host of [`evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '127.0.0.1:1', 'localhost']) expect(await statusFor(host)).toBe('HTTP/1.1 403 Forbidden');
+    expect(forwarded).toHaveLength(2);
   });
 });
 
@@ -246,8 +323,7 @@ describe('SQS', () => {
 
 describe('a service that is away', () => {
   const call = async (url: string, operation: string, input: object) => {
-    const headers = { 'x-amz-target': `AmazonSQS.${operation}`, authorization: `Credential=${operator.AWS_ACCESS_KEY_ID}/` };
-    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(input) });
+    const response = await post(url, operator, `AmazonSQS.${operation}`, JSON.stringify(input));
     return (await response.json()) as { Attributes?: { QueueArn: string } };
   };
   const reason = ({ cause }: { cause?: { code: string } }) => cause?.code;
