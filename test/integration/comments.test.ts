@@ -46,6 +46,14 @@ describe('comments/add', () => {
     expect((await get()).map(({ commentId, commentText }: any) => [commentId, commentText])).toEqual([[1, 'First'], [2, 'a'], [3, 'b'], [10, 'c'], [11, 'd'], [12, 'e']]);
   });
 
+  test('takes the comments as commentData or as comments, exactly one of them', async () => {
+    expect(await customer.ok(`${COMMENTS}/add`, { ...inThread, comments: [reply('alias')] })).toEqual([2]);
+    for (const data of [{}, { comments: [reply('a')], commentData: [reply('b')] }]) {
+      expect(await fails('add', data)).toEqual([400, 'INVALID_ARGUMENT', 'commentData must be given, or comments, and not both']);
+    }
+    expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['First', 'alias']);
+  });
+
   test('changes the thread: count, participants, time', async () => {
     const before = await thread();
     await add(reply('a', { taggedUserContacts: [{ userId: 'eve', text: '@eve' }] }));
@@ -219,6 +227,18 @@ describe('comments/update', () => {
     await update({ commentIds: [3], updatedData: { context: { access: { a: 1 } }, triggerNotification: true } });
     expect(await events()).toEqual([['comment.update', 2, 'editor'], ['comment.update', 2, 'editor'], ['comment.update', 3, 'editor']]);
     expect((await get({ commentIds: [3] }))[0]).not.toHaveProperty('triggerNotification');
+  });
+
+  test('replaces progress and actions whole', async () => {
+    const actions = [{ id: 'stop', label: 'Stop', metadata: { n: 1 } }];
+    await add(reply('a', { progress: { state: 'active', steps: [{ label: 'Read', state: 'active' }], startedAt: 5 }, actions }));
+    expect((await get({ commentIds: [2] }))[0]).toMatchObject({ progress: { state: 'active', steps: [{ label: 'Read', state: 'active' }], startedAt: 5 }, actions });
+    await update({ commentIds: [2], updatedData: { progress: { state: 'failed' } } });
+    const [comment] = await get({ commentIds: [2] });
+    expect([comment.progress, comment.actions]).toEqual([{ state: 'failed' }, actions]);
+    await update({ commentIds: [2], updatedData: { actions: [{ id: 'retry' }] } });
+    expect((await get({ commentIds: [2] }))[0].actions).toEqual([{ id: 'retry' }]);
+    expect(await fails('update', { updatedData: { progress: { state: 'done' } } })).toEqual([400, 'INVALID_ARGUMENT', 'updatedData.progress.state must be "active" or "completed" or "failed" or "cancelled"']);
   });
 
   test('keeps the reactions', async () => {

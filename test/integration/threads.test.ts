@@ -60,6 +60,22 @@ describe('threads that are added', () => {
     expect(Object.keys(found.targetElement)).toContain('__proto__');
   });
 
+  test('keep page information, positions, progress and actions', async () => {
+    const page = { pageInfo: { url: 'https://app.example/nda', title: 'NDA', deviceInfo: { deviceType: 'desktop' } }, isPageAnnotation: true, positionX: 12.5, positionY: 0, screenWidth: 1280, screenHeight: 720, screenScrollHeight: 4000, screenScrollTop: 100 };
+    const progress = { state: 'active', steps: [{ label: 'Read', id: 's1', state: 'completed', startedAt: 5, completedAt: '2026-01-01T00:00:00Z', metadata: { n: 1 } }, { label: 'Write', state: 'pending' }], visibleToUserIds: ['bob'], startedAt: 5 };
+    const actions = [{ id: 'retry', label: 'Retry', icon: 'redo', disabled: false, hidden: true, metadata: { n: 1 } }, { id: 'stop' }];
+    await addThreads(customer, [thread('a', { ...page, progress, actions, commentData: [comment({ progress, actions })] })]);
+    expect(await getThread(customer, 'a')).toMatchObject({ ...page, progress, actions, comments: [{ progress, actions }] });
+    await customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['a'], updatedData: { actions: [], progress: { state: 'completed' }, positionX: 13, pageInfo: { url: 'x' } } });
+    expect(await getThread(customer, 'a')).toMatchObject({ ...page, positionX: 13, pageInfo: { url: 'x' }, actions: [], progress: { state: 'completed' } });
+    expect((await getThread(customer, 'a')).progress).toEqual({ state: 'completed' });
+  });
+
+  test('take their comments as commentData or as comments', async () => {
+    expect(await addThreads(customer, [{ annotationId: 'a', comments: [comment({ commentText: 'alias' }), comment()] }])).toMatchObject({ a: { success: true, commentIds: [1, 2] } });
+    expect((await getThread(customer, 'a')).comments[0].commentText).toBe('alias');
+  });
+
   test('whose id is taken fails alone, and changes nothing; a repeated id is one item', async () => {
     await addThreads(customer, [thread('a')]);
     const again = { commentData: [comment({ commentText: 'other' }), comment()] };
@@ -214,6 +230,16 @@ describe('where threads are added', () => {
     ['no threads', { commentAnnotations: [] }, 'commentAnnotations must not be empty'],
     ['more than 500', { commentAnnotations: Array.from({ length: 501 }, (_each, index) => thread(`t${index}`)) }, 'commentAnnotations must have at most 500 items'],
     ['a thread without comments', { commentAnnotations: [thread('a', { commentData: [] })] }, 'commentAnnotations[0].commentData must not be empty'],
+    ['a thread with neither commentData nor comments', { commentAnnotations: [{ annotationId: 'a' }] }, 'commentAnnotations[0].commentData must be given, or comments, and not both'],
+    ['a thread with commentData and comments', { commentAnnotations: [thread('a', { comments: [comment()] })] }, 'commentAnnotations[0].commentData must be given, or comments, and not both'],
+    ['a comment without author under the alias', { commentAnnotations: [{ comments: [{ commentText: 'x' }] }] }, 'commentAnnotations[0].comments[0].from is required'],
+    ['an unknown state of progress', { commentAnnotations: [thread('a', { commentData: [comment({ progress: { state: 'done' } })] })] }, 'commentAnnotations[0].commentData[0].progress.state must be "active" or "completed" or "failed" or "cancelled"'],
+    ['progress without a state', { commentAnnotations: [thread('a', { progress: {} })] }, 'commentAnnotations[0].progress.state is required'],
+    ['a step without a label', { commentAnnotations: [thread('a', { progress: { state: 'active', steps: [{ id: 's' }] } })] }, 'commentAnnotations[0].progress.steps[0].label is required'],
+    ['101 steps', { commentAnnotations: [thread('a', { progress: { state: 'active', steps: Array.from({ length: 101 }, () => ({ label: 's' })) } })] }, 'commentAnnotations[0].progress.steps must have at most 100 items'],
+    ['21 actions', { commentAnnotations: [thread('a', { commentData: [comment({ actions: Array.from({ length: 21 }, (_each, index) => ({ id: `a${index}` })) })] })] }, 'commentAnnotations[0].commentData[0].actions must have at most 20 items'],
+    ['an action without id', { commentAnnotations: [thread('a', { actions: [{ label: 'x' }] })] }, 'commentAnnotations[0].actions[0].id is required'],
+    ['a position that is a text', { commentAnnotations: [thread('a', { positionX: '5' })] }, 'commentAnnotations[0].positionX must be a number'],
     ['more than 50 comments', { commentAnnotations: [thread('a', { commentData: Array.from({ length: 51 }, () => comment()) })] }, 'commentAnnotations[0].commentData must have at most 50 items'],
     ['a comment without author', { commentAnnotations: [thread('a', { commentData: [{ commentText: 'x' }] })] }, 'commentAnnotations[0].commentData[0].from is required'],
     ['a status without id', { commentAnnotations: [thread('a', { status: { name: 'Open' } })] }, 'commentAnnotations[0].status must be the id of a status, or an object with the id'],

@@ -46,6 +46,14 @@ describe('updatedData', () => {
     expect(await told()).toEqual([]);
   });
 
+  test('sets the time of the last change, and refuses another time of creation', async () => {
+    await addThreads(customer, [thread('a', { createdAt: 5 })]);
+    expect(await change({ lastUpdated: '2026-01-02T03:04:05Z', createdAt: 5 })).toMatchObject({ a: { success: true } });
+    expect(await getThread(customer, 'a')).toMatchObject({ createdAt: 5, lastUpdated: Date.UTC(2026, 0, 2, 3, 4, 5) });
+    expect(await change({ createdAt: 6, priority: 'P1' })).toEqual({ a: { success: false, id: 'a', message: 'createdAt of an annotation cannot be changed.' } });
+    expect(await getThread(customer, 'a')).not.toHaveProperty('priority');
+  });
+
   test('facts B17: a terminal status says who resolved the thread, another one forgets it', async () => {
     await addThreads(customer, [thread('a')]);
     await change({ status: 'RESOLVED' }, { actionUser: bob });

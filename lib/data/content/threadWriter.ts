@@ -173,7 +173,7 @@ export class ThreadWriter extends ThreadReader {
         if (!thread) return { result: unknown(annotationId), ops: [] };
         const next = changeThread(thread, change, { actorId: acting.actor?.userId, now });
         if ('refused' in next) return { result: { annotationId, success: false, message: next.refused }, ops: [] };
-        if (JSON.stringify({ ...next, lastUpdated: thread.lastUpdated }) === JSON.stringify(thread)) return { result: updated(annotationId), ops: [] };
+        if (JSON.stringify({ ...next, lastUpdated: change.lastUpdated ?? thread.lastUpdated }) === JSON.stringify(thread)) return { result: updated(annotationId), ops: [] };
         const after = { thread: next, revision: thread._r + 1, actor: acting.actor ?? thread.from };
         const told = differences(thread, next).map((difference): Happening => ({ ...acting, ...difference, ...after }));
         const judged = reason !== undefined && acting.actor ? judgmentOps(found, thread, next, first, { actor: acting.actor, reason, now }) : undefined;

@@ -4,6 +4,7 @@ import { distinct } from '../../dict.ts';
 import { AccessContext, Id, keptObject, list, Name, OpenObject, optional, Text } from '../../schema.ts';
 import { accessFields } from '../access.ts';
 import { type ContentNames, recordMetadata } from './names.ts';
+import { Actions, Progress } from './progress.ts';
 import { ReactionReference } from './reactions.ts';
 import { broughtIn } from './times.ts';
 import { ContentUser, MOST_INVOLVED, StoredUser } from './user.ts';
@@ -69,6 +70,8 @@ const fields = {
   attachments: optional(list(OpenObject, MOST_ATTACHMENTS, 0)),
   context: optional(Context),
   agent: optional(Agent),
+  progress: optional(Progress),
+  actions: optional(Actions),
   /** Whether the customer keeps the text, and a resolver fills it in. */
   isCommentResolverUsed: optional(z.boolean()),
   isCommentTextAvailable: optional(z.boolean()),
@@ -108,6 +111,23 @@ export const NewComments = list(NewComment, MOST_COMMENTS_PER_CALL).check(({ val
   }
 });
 
+/** The comments of a call under their name in the interface, or under its alias: exactly one of the two. */
+export const commentLists = { commentData: optional(NewComments), comments: optional(NewComments) };
+
+interface CommentLists {
+  readonly commentData?: NewComment[] | undefined;
+  readonly comments?: NewComment[] | undefined;
+}
+
+export const oneCommentList = z.refine<CommentLists>(({ commentData, comments }) => (commentData === undefined) !== (comments === undefined), {
+  path: ['commentData'], error: 'must be given, or comments, and not both',
+});
+
+/** The comments of a call that passed `oneCommentList`. */
+export function sentComments({ commentData, comments }: CommentLists): NewComment[] {
+  return commentData ?? comments ?? [];
+}
+
 /** What an update changes of a comment; at least one field. */
 export const CommentChange = z.object({ ...fields, from: optional(ContentUser) })
   .check(isSmall, involvesFew, z.refine((change) => Object.values(change).some((value) => value !== undefined), { error: 'must have at least one field that can be changed' }));
@@ -127,6 +147,8 @@ export const Comment = z.object({
   attachments: z.string().optional(),
   context: z.string().optional(),
   agent: z.string().optional(),
+  progress: z.string().optional(),
+  actions: z.string().optional(),
   metadata: z.string().optional(),
   isCommentResolverUsed: z.boolean().optional(),
   isCommentTextAvailable: z.boolean().optional(),
@@ -149,7 +171,7 @@ function hasContent({ commentText, commentHtml, attachments = [], isCommentResol
   return Boolean(commentText) || Boolean(commentHtml) || attachments.length > 0 || isCommentResolverUsed === true;
 }
 
-const openFields = ['to', 'taggedUserContacts', 'attachments', 'context', 'agent', 'metadata'] as const;
+const openFields = ['to', 'taggedUserContacts', 'attachments', 'context', 'agent', 'progress', 'actions', 'metadata'] as const;
 const plainFields = ['commentText', 'commentHtml', 'isCommentResolverUsed', 'isCommentTextAvailable'] as const;
 
 /** The fields that were sent, as they are stored. */
@@ -256,6 +278,8 @@ export const ShownComment = z.object({
   attachments: z.array(OpenShown).optional(),
   context: ShownContext.optional(),
   agent: OpenShown.optional(),
+  progress: OpenShown.optional(),
+  actions: z.array(OpenShown).optional(),
   isCommentResolverUsed: z.boolean().optional(),
   isCommentTextAvailable: z.boolean().optional(),
   isEdited: z.boolean(),
@@ -283,6 +307,8 @@ export function showComment(names: ContentNames, comment: Comment): ShownComment
     attachments: read(comment.attachments),
     context: showContext(comment.context),
     agent: read(comment.agent),
+    progress: read(comment.progress),
+    actions: read(comment.actions),
     isCommentResolverUsed,
     isCommentTextAvailable,
     isEdited,

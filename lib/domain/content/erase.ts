@@ -112,7 +112,7 @@ export function eraseFromThread(thread: Thread, leaving: Leaving): Thread {
     resolvedByUserId: other(resolvedByUserId),
     statusUpdatedByUserId: other(statusUpdatedByUserId),
     visibility: withoutViewers(visibility, leaving),
-    ...impersonalFields(thread, ['targetElement', 'priority', 'customList', 'metadata', 'suggestion'], leaving),
+    ...impersonalFields(thread, ['targetElement', 'priority', 'customList', 'pageInfo', 'progress', 'actions', 'metadata', 'suggestion'], leaving),
   });
 }
 
@@ -138,7 +138,7 @@ export function eraseFromComment(comment: Comment, leaving: Leaving): Comment {
     from: bare(comment.from, leaving),
     to: to && JSON.stringify((read<ContentUser[]>(to) ?? []).map((user) => bare(user, leaving))),
     taggedUserContacts: taggedUserContacts && JSON.stringify((read<Open[]>(taggedUserContacts) ?? []).map((one) => bareTag(one, leaving))),
-    ...impersonalFields(comment, ['attachments', 'agent', 'metadata'], leaving),
+    ...impersonalFields(comment, ['attachments', 'agent', 'progress', 'actions', 'metadata'], leaving),
   });
 }
 

@@ -3,11 +3,14 @@ import * as z from 'zod';
 import { isLongerThan } from '../../bytes.ts';
 import { distinct } from '../../dict.ts';
 import { Id, keptObject, list, OpenObject, optional } from '../../schema.ts';
-import { type Comment, Context, knownAgent, mentionedIn, NewComments, newComments, read, ShownComment, ShownContext, showComment, showContext } from './comments.ts';
+import {
+  type Comment, commentLists, Context, knownAgent, mentionedIn, newComments, oneCommentList, read, sentComments, ShownComment, ShownContext, showComment, showContext,
+} from './comments.ts';
 import { Location, locationKey } from './location.ts';
 import { type ContentNames, recordMetadata } from './names.ts';
+import { Actions, Progress } from './progress.ts';
 import { initialStatus, isTerminal, SentStatus, type Status, statusOf } from './statuses.ts';
-import { broughtIn } from './times.ts';
+import { broughtIn, Instant } from './times.ts';
 import { ContentUser, StoredUser } from './user.ts';
 import { type Guarded, Visibility } from './visibility.ts';
 
@@ -28,6 +31,15 @@ const Suggestion = keptObject(z.object({ status: optional(z.enum(['pending', 'ac
 /** A priority: the customer's own object with an id, or the id alone. */
 const Priority = z.union([Id, keptObject(z.object({ id: Id }))], { error: 'must be the id of a priority, or an object with the id' });
 
+/** Where on a page a thread is, in the client's own measure. */
+const pageNumbers = ['positionX', 'positionY', 'screenWidth', 'screenHeight', 'screenScrollHeight', 'screenScrollTop'] as const;
+
+function pagePosition<B, N>(flag: B, number: N) {
+  return { isPageAnnotation: flag, ...Object.fromEntries(pageNumbers.map((name) => [name, number])) as Record<(typeof pageNumbers)[number], N> };
+}
+
+const storedPosition = pagePosition(z.boolean().optional(), z.number().optional());
+
 /** What a caller says of a thread, when it is added and later. */
 const fields = {
   location: optional(Location),
@@ -41,20 +53,24 @@ const fields = {
   subscribedUsers: optional(list(ContentUser, MOST_SUBSCRIBERS, 0)),
   unsubscribedUsers: optional(list(ContentUser, MOST_SUBSCRIBERS, 0)),
   customList: optional(list(OpenObject, MOST_CUSTOM_LIST, 0)),
+  pageInfo: optional(OpenObject),
+  ...pagePosition(optional(z.boolean()), optional(z.number())),
+  progress: optional(Progress),
+  actions: optional(Actions),
   metadata: optional(OpenObject),
 };
 
 /** A thread as callers add it (facts C8), with its first comments. */
 export const NewThread = z.object({
   annotationId: optional(Id),
-  commentData: NewComments,
+  ...commentLists,
   ...fields,
   type: optional(z.enum(threadTypes)),
   commentType: optional(z.enum(['manual', 'chart'])),
   ...broughtIn,
-}).check(z.refine(({ commentData: _, ...thread }) => !isLongerThan(JSON.stringify(thread), LARGEST_BYTES), {
+}).check(oneCommentList, z.refine(({ commentData: _, comments: __, ...thread }) => !isLongerThan(JSON.stringify(thread), LARGEST_BYTES), {
   error: `must be at most ${LARGEST_BYTES} bytes as JSON, comments aside`,
-}));
+})).transform(({ comments, commentData, ...thread }) => ({ ...thread, commentData: sentComments({ commentData, comments }) }));
 export type NewThread = z.output<typeof NewThread>;
 
 /** What an update changes of threads; at least one field. A suggestion is replaced whole. */
@@ -63,6 +79,9 @@ export const ThreadChange = z.object({
   from: optional(ContentUser),
   statusUpdatedByUserId: optional(Id),
   resolvedByUserId: optional(Id),
+  /** Part of the key of a thread: the same value is accepted, another one is refused. */
+  createdAt: optional(Instant),
+  lastUpdated: optional(Instant),
 }).check(z.refine((change) => Object.values(change).some((value) => value !== undefined), { error: 'must have at least one field that can be changed' }));
 export type ThreadChange = z.output<typeof ThreadChange>;
 
@@ -106,6 +125,10 @@ export const Thread = z.object({
   targetElement: z.string().optional(),
   suggestion: z.string().optional(),
   customList: z.string().optional(),
+  pageInfo: z.string().optional(),
+  ...storedPosition,
+  progress: z.string().optional(),
+  actions: z.string().optional(),
   metadata: z.string().optional(),
   agent: ThreadAgent.optional(),
   subscribedUsers: z.string().optional(),
@@ -161,8 +184,8 @@ function bounded(thread: Thread): Thread | Refused {
   return isLongerThan(JSON.stringify(thread), LARGEST_BYTES + MOST_PARTICIPANT_BYTES) ? { refused: 'Annotation would be too large.' } : thread;
 }
 
-const openFields = ['targetElement', 'priority', 'context', 'customList', 'metadata', 'subscribedUsers', 'unsubscribedUsers'] as const;
-const plainFields = ['assignedTo', 'visibility'] as const;
+const openFields = ['targetElement', 'priority', 'context', 'customList', 'pageInfo', 'progress', 'actions', 'metadata', 'subscribedUsers', 'unsubscribedUsers'] as const;
+const plainFields = ['assignedTo', 'visibility', 'isPageAnnotation', ...pageNumbers] as const;
 
 /** The fields that were sent, as they are stored; those that depend on others are not among them. */
 function stored(sent: ThreadChange | NewThread): Partial<Thread> {
@@ -253,13 +276,14 @@ export function withoutComments(thread: Thread, went: readonly Comment[], { firs
 
 /** A thread after a change by `actorId`. */
 export function changeThread(thread: Thread, change: ThreadChange, { actorId, now }: { actorId?: string | undefined; now: number }): Thread | Refused {
+  if (change.createdAt !== undefined && change.createdAt !== thread.createdAt) return { refused: 'createdAt of an annotation cannot be changed.' };
   return bounded({
     ...thread,
     ...stored(change),
     ...(change.from && { from: change.from }),
     ...(change.suggestion && { suggestion: suggestionOf(change.suggestion, thread.suggestion) }),
     ...statusAfter(thread, change, actorId),
-    lastUpdated: now,
+    lastUpdated: change.lastUpdated ?? now,
   });
 }
 
@@ -331,6 +355,10 @@ export const ShownThread = z.object({
   targetElement: OpenShown.optional(),
   suggestion: OpenShown.optional(),
   customList: z.array(OpenShown).optional(),
+  pageInfo: OpenShown.optional(),
+  ...storedPosition,
+  progress: OpenShown.optional(),
+  actions: z.array(OpenShown).optional(),
   subscribedUsers: z.array(StoredUser).optional(),
   unsubscribedUsers: z.array(StoredUser).optional(),
   involvedUserIds: z.array(z.string()),
@@ -366,6 +394,11 @@ export function showThread(names: ContentNames, { thread, comments, more }: Thre
     targetElement: read(thread.targetElement),
     suggestion: read(thread.suggestion),
     customList: read(thread.customList),
+    pageInfo: read(thread.pageInfo),
+    isPageAnnotation: thread.isPageAnnotation,
+    ...Object.fromEntries(pageNumbers.map((name) => [name, thread[name]])),
+    progress: read(thread.progress),
+    actions: read(thread.actions),
     subscribedUsers: read(thread.subscribedUsers),
     unsubscribedUsers: read(thread.unsubscribedUsers),
     involvedUserIds: involvedUserIds(thread),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
 import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
-import { NewComments } from '../../../../lib/domain/content/comments.ts';
+import { commentLists, oneCommentList, sentComments } from '../../../../lib/domain/content/comments.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../lib/schema.ts';
@@ -15,12 +15,12 @@ export const endpoint = defineEndpoint({
     organizationId: Id,
     documentId: Id,
     annotationId: Id,
-    commentData: NewComments,
+    ...commentLists,
     /** Both as in other calls, but without effect: in what is created there is no annotation to add to. */
     createOrganization: optional(z.boolean()),
     createDocument: optional(z.boolean()),
     verifyUserPermissions: optional(z.boolean()),
-  }),
+  }).check(oneCommentList),
   output: z.object({ data: z.array(z.number()) }),
   message: 'Comment(s) added successfully.',
   errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'ABORTED'],
@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint({
   },
 }, async ({ input, caller, deps, now }) => {
   const at = await deps.findPlace(caller.tenant, input);
-  return { data: await deps.comments.add(at, input.annotationId, input.commentData, { verify: input.verifyUserPermissions ?? false, now }) };
+  return { data: await deps.comments.add(at, input.annotationId, sentComments(input), { verify: input.verifyUserPermissions ?? false, now }) };
 });
 
 export const handler = toLambda(endpoint);

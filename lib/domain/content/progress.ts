@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { Id, keptObject, limits, list, OpenObject, optional, Text } from '../../schema.ts';
+import { Instant } from './times.ts';
+
+const MOST_STEPS = 100;
+const MOST_ACTIONS = 20;
+
+const Step = z.object({
+  label: Text.min(1),
+  id: optional(Id),
+  state: optional(z.enum(['pending', 'active', 'completed', 'failed'])),
+  startedAt: optional(Instant),
+  completedAt: optional(Instant),
+  metadata: optional(OpenObject),
+});
+
+/** How far the work behind a comment is. Stored and returned as sent. `visibleToUserIds` is a hint for clients: it hides nothing here. */
+export const Progress = keptObject(z.object({
+  state: z.enum(['active', 'completed', 'failed', 'cancelled']),
+  steps: optional(list(Step, MOST_STEPS, 0)),
+  visibleToUserIds: optional(list(Id, limits.list, 0)),
+  startedAt: optional(Instant),
+}));
+
+/** Buttons that clients show. Stored and returned as sent, never interpreted. */
+export const Actions = list(keptObject(z.object({
+  id: Id,
+  label: optional(Text),
+  icon: optional(Text),
+  disabled: optional(z.boolean()),
+  hidden: optional(z.boolean()),
+  metadata: optional(OpenObject),
+})), MOST_ACTIONS, 0);
