@@ -235,7 +235,7 @@ export interface Methods {
       /** Add users to an organization, or to one of its documents or folders. */
       readonly add: Method<typeof registry.usersAdd>;
       readonly count: {
-        /** Count the users of an organization, of one of its folders, or of each of some documents. */
+        /** Count the users of an organization, of one of its folders, of one or some of its documents, or of all of them. */
         readonly get: Method<typeof registry.usersCountGet>;
       };
       readonly data: {

@@ -92,6 +92,16 @@ export class GroupReader {
     return { values: [...(await this.#users(place, values)).values()], next };
   }
 
+  /** Those of the users that are in any of the groups, which are given by their internal ids; in the order of the user ids. */
+  async membersNamed(place: Place, groups: readonly string[], userIds: readonly string[]): Promise<User[]> {
+    const keys = userIds.flatMap((userId) => groups.map((group) => ({ ...place, group, userId })));
+    const members = (await this.table.getMany(GroupMemberEntity, keys)).filter((member) => member !== undefined);
+    // Somebody can have left the organization and be in one group since, and in another from before.
+    const users = await this.#users(place, members);
+    const byUserId = new Map([...users.values()].map((user) => [user.userId, user]));
+    return userIds.flatMap((userId) => byUserId.get(userId) ?? []);
+  }
+
   /**
    * A page of an organization's groups, or of those under the customer's ids, each with its members; `limit` counts both. A group whose members do not fit
    * is on the next page as well, with the members that follow.

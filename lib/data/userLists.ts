@@ -2,17 +2,31 @@ import { building, type Capability } from '../capability.ts';
 import { dict } from '../dict.ts';
 import { mergePages } from '../domain/userLists.ts';
 import { ApiError } from '../errors.ts';
-import { everyDocument, walk, walkCursor, type WalkedDocument } from './content/walk.ts';
+import { everyDocument, type Listed, type Stretch, walk, walkCursor, type WalkedDocument } from './content/walk.ts';
 import { type DocumentReader, readDocuments } from './documents.ts';
 import type { Place } from './folders.ts';
 import { GroupMemberEntity, type GroupReader, readGroups } from './userGroups.ts';
-import { type ListedUser, readUsers, type UserReader } from './users.ts';
+import { type ListedUser, readUsers, type Resource, type UserReader } from './users.ts';
 
 export interface ListOptions {
   readonly limit: number;
   /** As `next` gave it. */
   readonly after: string | undefined;
+  /** Leaves out the other users. A page can then be short or empty and still have a `next`. */
+  readonly isWanted?: ((user: ListedUser) => boolean) | undefined;
 }
+
+/** A page of users, and the position after which the next one begins; undefined at the end. */
+export interface UserPage {
+  readonly values: ListedUser[];
+  readonly next: string | undefined;
+}
+
+/** With `isWanted`: how many users are read at a time, and how often for one page. */
+const SEARCHED_AT_ONCE = 500;
+const SEARCHES = 4;
+/** What a user that is read counts towards the limit of a walk over documents, so that one page reads a few thousand at most. */
+const SEARCHED_USER_BYTES = 8_000;
 
 /** Users beside the document, by the customer's id, in whose contact list they are. */
 export interface UserOfDocument {
@@ -34,19 +48,43 @@ export class UserLists {
     this.#deps = deps;
   }
 
+  /** A page of the contact list of a resource, by user id. */
+  async ofResource(place: Place, resource: Resource, { limit, after, isWanted }: ListOptions): Promise<UserPage> {
+    const { users } = this.#deps;
+    if (!isWanted) return users.contacts(place, resource, { limit, after });
+    return search((from) => users.contactRecords(place, resource, { limit: SEARCHED_AT_ONCE, after: from }), { limit, after, isWanted });
+  }
+
   /** A page of the users in any of the groups under the customer's ids, each once, by user id. NOT_FOUND when there is no such group. */
-  async ofGroups(place: Place, groupIds: readonly string[], { limit, after }: ListOptions): Promise<{ values: ListedUser[]; next: string | undefined }> {
+  async ofGroups(place: Place, groupIds: readonly string[], { limit, after, isWanted }: ListOptions): Promise<UserPage> {
     const { groups } = this.#deps;
-    const [found, pages] = await Promise.all([groups.named(place, groupIds), Promise.all(groupIds.map((groupId) => groups.members(place, groupId, { limit, after })))]);
-    if (found.includes(undefined)) throw new ApiError('NOT_FOUND', 'Organization user group does not exist');
-    return mergePages(pages.map(({ values, next }) => ({
-      values: values.map((value) => ({ key: GroupMemberEntity.key({ ...place, group: '', ...value }).SK, value })),
-      next,
-    })), limit);
+    const read = async (from: string | undefined, most: number) => {
+      const pages = await Promise.all(groupIds.map((groupId) => groups.members(place, groupId, { limit: most, after: from })));
+      const { values, next } = mergePages(pages.map((page) => ({
+        values: page.values.map((value) => ({ key: GroupMemberEntity.key({ ...place, group: '', ...value }).SK, value })).map((record) => ({ key: record.key, value: record })),
+        next: page.next,
+      })), most);
+      return { records: values, next };
+    };
+    const [found, page] = await Promise.all([
+      groups.named(place, groupIds),
+      isWanted
+        ? search((from) => read(from, Math.ceil(SEARCHED_AT_ONCE / groupIds.length)), { limit, after, isWanted })
+        : read(after, limit).then(({ records, next }) => ({ values: records.map(({ value }) => value), next })),
+    ]);
+    if (found.includes(undefined)) throw unknownGroup();
+    return page;
+  }
+
+  /** Those of the users that are in any of the groups under the customer's ids, in the order of the ids. NOT_FOUND when there is no such group. */
+  async namedInGroups(place: Place, groupIds: readonly string[], userIds: readonly string[]): Promise<ListedUser[]> {
+    const found = await this.#deps.groups.named(place, groupIds);
+    if (found.includes(undefined)) throw unknownGroup();
+    return this.#deps.groups.membersNamed(place, found.flatMap((group) => group?.internalId ?? []), userIds);
   }
 
   /** A page of the contact lists of all documents of an organization: by document, then by user. It can end early, then with a `next`. */
-  async ofDocuments(place: Place, { limit, after }: ListOptions): Promise<{ values: UserOfDocument[]; next: string | undefined }> {
+  async ofDocuments(place: Place, { limit, after, isWanted }: ListOptions): Promise<{ values: UserOfDocument[]; next: string | undefined }> {
     const { users, documents } = this.#deps;
     const { values, next } = await walk({
       documents: everyDocument(documents, place),
@@ -54,7 +92,8 @@ export class UserLists {
       limit,
       read: async (document, options) => {
         const resource = { resourceType: 'document' as const, internalId: document.place.document, folderId: () => this.#folderOf(place, document) };
-        const { records, ...rest } = await users.contactRecords(place, resource, options);
+        const read = await users.contactRecords(place, resource, isWanted ? { ...options, limit: SEARCHED_AT_ONCE } : options);
+        const { records, ...rest } = isWanted ? onlyWanted(read, options.limit, isWanted) : read;
         return { ...rest, records: records.map(({ key, value }) => ({ key, value: { documentId: document.documentId, user: value } })) };
       },
     });
@@ -65,6 +104,42 @@ export class UserLists {
     const [document] = await this.#deps.documents.named(place, [documentId]);
     return document?.folder?.folderId;
   }
+}
+
+function unknownGroup(): ApiError {
+  return new ApiError('NOT_FOUND', 'Organization user group does not exist');
+}
+
+/**
+ * A page of the wanted users of a list, which `read` gives some of after a key. It ends early after a few thousand users. The next page begins after
+ * the last user that was looked at, so that none is lost or repeated.
+ */
+async function search(
+  read: (after: string | undefined) => Promise<{ readonly records: readonly Listed<ListedUser>[]; readonly next: string | undefined }>,
+  { limit, after, isWanted }: ListOptions & { readonly isWanted: (user: ListedUser) => boolean },
+): Promise<UserPage> {
+  const values: ListedUser[] = [];
+  let position = after;
+  for (let time = 0; time < SEARCHES; time++) {
+    const { records, next } = await read(position);
+    for (const { key, value } of records) {
+      if (isWanted(value)) {
+        if (values.length === limit) return { values, next: position };
+        values.push(value);
+      }
+      position = key;
+    }
+    if (next === undefined) return { values, next: undefined };
+    position = next;
+  }
+  return { values, next: position };
+}
+
+/** The first `limit` wanted users of a part of a contact list. */
+function onlyWanted({ records, next, bytes }: Stretch<ListedUser>, limit: number, isWanted: (user: ListedUser) => boolean): Stretch<ListedUser> {
+  const wanted = records.filter(({ value }) => isWanted(value));
+  const last = wanted.length > limit ? wanted[limit - 1] : undefined;
+  return { records: wanted.slice(0, limit), next: last ? last.key : next, bytes: bytes + records.length * SEARCHED_USER_BYTES };
 }
 
 /** The users by document. */

@@ -370,12 +370,6 @@ export const readUsers: Capability<UserReader> = /* @__PURE__ */ building([readF
   open: (env) => new UserReader(openTable(env)),
 });
 
-export const countUsers: Capability<Pick<UserReader, 'count'>> = {
-  grants: [{ resource: 'table', actions: ['Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new UserReader(openTable(env)),
-};
-
 export const writeUsers: Capability<UserWriter> = /* @__PURE__ */ building([readFolders], {
   grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
   env: ['TABLE_NAME'],

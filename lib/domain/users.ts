@@ -15,3 +15,23 @@ function initialOf(name: string): string | undefined {
   const [first] = new Intl.Segmenter().segment(name.trim());
   return first?.segment.toUpperCase();
 }
+
+interface SearchableUser {
+  readonly userId: string;
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+}
+
+/** Whether a user is found by a free text: each of its words is a part of the name, the e-mail address or the user id, in any case. */
+export function matchesUser(searchKey: string): (user: SearchableUser) => boolean {
+  const words = folded(searchKey).split(/\s+/).filter((word) => word !== '');
+  return ({ userId, name = '', email = '' }) => {
+    const fields = [name, email, userId].map(folded);
+    return words.every((word) => fields.some((field) => field.includes(word)));
+  };
+}
+
+/** A text without differences of case and of compatible characters. */
+function folded(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
+}

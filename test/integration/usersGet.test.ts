@@ -82,7 +82,7 @@ test('a page token is good for the same list only', async () => {
 });
 
 test.each([
-  [GET, { organizationUserGroupIds: ['one'], documentId: 'a' }, 'organizationUserGroupIds must not be given together with documentId, folderId, userIds, allDocuments, groupByDocumentId'],
+  [GET, { organizationUserGroupIds: ['one'], documentId: 'a' }, 'organizationUserGroupIds must not be given together with documentId, folderId, allDocuments, groupByDocumentId'],
   [GET, { allDocuments: true, folderId: 'folder' }, 'allDocuments must not be given together with documentId, folderId, userIds'],
   [GET, { groupByDocumentId: true }, 'groupByDocumentId must be given together with documentId or allDocuments: true'],
   [GET, { organizationUserGroupIds: [] }, 'organizationUserGroupIds must not be empty'],

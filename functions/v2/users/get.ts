@@ -1,18 +1,29 @@
 import * as z from 'zod';
+import { readInvolvedDocuments } from '../../../lib/data/content/involvedDocuments.ts';
 import { readDocuments } from '../../../lib/data/documents.ts';
 import { placeOf, readFolders } from '../../../lib/data/folders.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
-import { byDocument, listUsers } from '../../../lib/data/userLists.ts';
+import { byDocument, listUsers, type UserPage } from '../../../lib/data/userLists.ts';
 import { documentResource, folderResource, type ListedUser, Profile, readUsers, type Resource } from '../../../lib/data/users.ts';
 import { dict, distinct } from '../../../lib/dict.ts';
+import { matchesUser } from '../../../lib/domain/users.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { internalAs } from '../../../lib/http/internalAs.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
-import { documentOrFolder, Id, limits, list, optional, PageSize, PageToken } from '../../../lib/schema.ts';
+import { documentOrFolder, Id, limits, list, Name, optional, PageSize, PageToken } from '../../../lib/schema.ts';
 
 const path = '/v2/users/get';
 
-const ShownUser = Profile.extend({ userId: z.string() });
+/** Users whose documents one call reads: for each it reads up to 1,000 records of every kind. */
+const MOST_INVOLVED = 5;
+
+const ShownUser = Profile.extend({
+  userId: z.string(),
+  involvedDocuments: z.array(z.string()).optional(),
+  involvedDocumentsCount: z.int().optional(),
+  hasMoreInvolvedDocuments: z.boolean().optional(),
+});
 
 export const endpoint = defineEndpoint({
   path,
@@ -27,19 +38,24 @@ export const endpoint = defineEndpoint({
     organizationUserGroupIds: optional(list(Id, limits.readIds)),
     allDocuments: optional(z.boolean()),
     groupByDocumentId: optional(z.boolean()),
+    searchKey: optional(Name.check(z.refine((text) => text.trim() !== '', { error: 'must not be blank' }))),
+    includeInvolvedDocuments: optional(z.boolean()),
+    includeInvolvedDocumentsCount: optional(z.boolean()),
     pageSize: optional(PageSize),
     pageToken: optional(PageToken),
   }).check(
     documentOrFolder,
-    notTogether('organizationUserGroupIds', 'documentId', 'folderId', 'userIds', 'allDocuments', 'groupByDocumentId'),
+    notTogether('organizationUserGroupIds', 'documentId', 'folderId', 'allDocuments', 'groupByDocumentId'),
     notTogether('allDocuments', 'documentId', 'folderId', 'userIds'),
+    z.refine(({ includeInvolvedDocuments, includeInvolvedDocumentsCount, userIds }) => !(includeInvolvedDocuments || includeInvolvedDocumentsCount) || (userIds !== undefined && userIds.length <= MOST_INVOLVED),
+      { path: ['userIds'], error: `must name 1 to ${MOST_INVOLVED} users together with includeInvolvedDocuments or includeInvolvedDocumentsCount` }),
     z.refine(({ groupByDocumentId, documentId, allDocuments }) => !groupByDocumentId || documentId !== undefined || allDocuments === true,
       { path: ['groupByDocumentId'], error: 'must be given together with documentId or allDocuments: true' }),
   ),
   output: z.object({ data: z.union([z.array(ShownUser), z.record(z.string(), z.array(ShownUser))]), nextPageToken: z.string().nullable() }),
   message: 'User(s) retrieved successfully.',
   errors: ['NOT_FOUND'],
-  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: readUsers, lists: listUsers },
+  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: readUsers, lists: listUsers, involved: readInvolvedDocuments },
   narrowBy: 'pageSize',
   impact: 'customers cannot read their users',
   example: {
@@ -47,27 +63,46 @@ export const endpoint = defineEndpoint({
     result: { data: [{ userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com', initial: 'A' }], nextPageToken: null },
   },
 }, async ({ input, caller, deps, now }) => {
-  const { documentId, groupByDocumentId = false } = input;
+  const { documentId, groupByDocumentId = false, searchKey } = input;
   const organization = await deps.organizations.require(caller.tenant, input.organizationId);
   const place = placeOf(caller.tenant, organization);
   const groupIds = input.organizationUserGroupIds && distinct(input.organizationUserGroupIds);
+  const userIds = input.userIds && distinct(input.userIds);
   const from = groupIds || input.allDocuments ? undefined : await listed();
-  const pages = paging(caller, [path, ...(from ? [from.internalId] : [place.organization, ...(groupIds ? ['groups', ...groupIds] : ['documents'])])], input, now);
-  const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
+  const listing = from ? [from.internalId] : [place.organization, ...(groupIds ? ['groups', ...groupIds] : ['documents'])];
+  const pages = paging(caller, [path, ...listing, ...(searchKey === undefined ? [] : ['search', searchKey])], input, now);
+  const isWanted = searchKey === undefined ? undefined : matchesUser(searchKey);
+  const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after, isWanted };
+  return internalAs('Error retrieving user(s).', answer);
 
-  if (!from && !groupIds) {
-    const { values, next } = await deps.lists.ofDocuments(place, options);
-    const users = values.map((one) => ({ ...one, user: shown(one.user) }));
-    return { data: groupByDocumentId ? byDocument(users) : users.map(({ user }) => user), nextPageToken: pages.next(next) };
+  async function answer() {
+    if (!from && !groupIds) {
+      const { values, next } = await deps.lists.ofDocuments(place, options);
+      const users = values.map((one) => ({ ...one, user: shown(one.user) }));
+      return { data: groupByDocumentId ? byDocument(users) : users.map(({ user }) => user), nextPageToken: pages.next(next) };
+    }
+    const page = userIds ? await named(userIds) : await usersOfOne();
+    const users = await withDocuments(page.values);
+    return { data: groupByDocumentId && documentId !== undefined ? dict([[documentId, users]]) : users, nextPageToken: pages.next(page.next) };
   }
-  const page = await usersOfOne();
-  const users = page.values.map(shown);
-  return { data: groupByDocumentId && documentId !== undefined ? dict([[documentId, users]]) : users, nextPageToken: pages.next(page.next) };
 
-  async function usersOfOne(): Promise<{ values: readonly ListedUser[]; next: string | undefined }> {
-    if (!from) return deps.lists.ofGroups(place, groupIds ?? [], options);
-    if (input.userIds) return { values: await deps.users.contactsNamed(place, from, distinct(input.userIds)), next: undefined };
-    return deps.users.contacts(place, from, options);
+  async function usersOfOne(): Promise<UserPage> {
+    return from ? deps.lists.ofResource(place, from, options) : deps.lists.ofGroups(place, groupIds ?? [], options);
+  }
+
+  async function named(ids: readonly string[]): Promise<UserPage> {
+    const users = from ? await deps.users.contactsNamed(place, from, ids) : await deps.lists.namedInGroups(place, groupIds ?? [], ids);
+    return { values: isWanted ? users.filter(isWanted) : users, next: undefined };
+  }
+
+  async function withDocuments(users: readonly ListedUser[]): Promise<z.output<typeof ShownUser>[]> {
+    const { includeInvolvedDocuments: withIds, includeInvolvedDocumentsCount: withCount } = input;
+    if (!withIds && !withCount) return users.map(shown);
+    const involved = await deps.involved.of(place, users.map(({ userId }) => userId));
+    return users.map((user, index) => {
+      const { documentIds = [], hasMore = false } = involved[index] ?? {};
+      return { ...shown(user), ...(withIds && { involvedDocuments: [...documentIds] }), ...(withCount && { involvedDocumentsCount: documentIds.length }), hasMoreInvolvedDocuments: hasMore };
+    });
   }
 
   async function listed(): Promise<Resource> {

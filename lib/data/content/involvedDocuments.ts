@@ -1,0 +1,87 @@
+import type { Capability } from '../../capability.ts';
+import { folderChain, hasEnded } from '../../domain/access.ts';
+import { DocumentReader } from '../documents.ts';
+import { departuresOf } from '../folderDepartures.ts';
+import type { Place } from '../folders.ts';
+import { openTable, type Table } from '../table.ts';
+import { UserEntity } from '../users.ts';
+import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
+import { readNotifications } from './notifications.ts';
+import { readReactions } from './reactions.ts';
+import { readRecordings } from './recordings.ts';
+import { ThreadEntity } from './threads.ts';
+import { liveDocuments } from './walk.ts';
+
+/** The documents of an organization that a user is involved in. */
+export interface InvolvedDocuments {
+  /** The customer's ids, the one with the latest record first. */
+  readonly documentIds: readonly string[];
+  /** Whether older records were not looked at, so that documents can be missing. */
+  readonly hasMore: boolean;
+}
+
+/** How many records of each kind are looked at for one user, the latest first. */
+export const INVOLVEMENTS_READ = 1_000;
+
+/** Reads which documents users are involved in: those with comments, reactions, recordings and notifications that their data list. */
+export class InvolvedDocumentsReader {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** The documents of each of the users. What lies in a document that is gone is left out, and what is from before the user left the document. */
+  async of(place: Place, userIds: readonly string[]): Promise<InvolvedDocuments[]> {
+    const [read, users] = await Promise.all([
+      Promise.all(userIds.map((userId) => this.#latest(place, userId))),
+      this.#table.getMany(UserEntity, userIds.map((userId) => ({ tenant: place.tenant, userId }))),
+    ]);
+    const live = await liveDocuments(new DocumentReader(this.#table), place, read.flatMap(({ latest }) => latest.map(({ documentId }) => documentId)));
+    // Departures are read after the folders that they are compared with.
+    const departures = await departuresOf(this.#table, place, users);
+    return read.map(({ latest, hasMore }, index) => {
+      const involved = latest.filter(({ documentId, document, at }) => {
+        const found = live.get(documentId);
+        if (found?.internalId !== document) return false;
+        return !hasEnded(departures[index], [document, ...(found.folder ? folderChain(found.folder) : []), place.organization], at);
+      });
+      return { documentIds: involved.map(({ documentId }) => documentId), hasMore };
+    });
+  }
+
+  /** The latest record of a user in each document. */
+  async #latest(place: Place, userId: string): Promise<{ latest: { documentId: string; document: string; at: number }[]; hasMore: boolean }> {
+    const kinds = await Promise.all(involvedKinds.map(async (kind) => {
+      const { values, next } = await this.#table.query(InvolvementEntity, { ...place, userId }, { prefix: ['DATA', kind], limit: INVOLVEMENTS_READ, descending: true });
+      const latest = [...Map.groupBy(values, ({ document }) => document).values()].map(([first]) => ({ ...(first as (typeof values)[number]), userId, kind }));
+      const documentIds = await this.#documentIds(place, kind, latest);
+      return { next, found: latest.flatMap(({ document, at }, index) => (documentIds[index] === undefined ? [] : [{ document, at, documentId: documentIds[index] }])) };
+    }));
+    const byTime = kinds.flatMap(({ found }) => found).sort((a, b) => b.at - a.at);
+    return {
+      latest: [...Map.groupBy(byTime, ({ document }) => document).values()].flatMap(([first]) => first ?? []),
+      hasMore: kinds.some(({ next }) => next !== undefined),
+    };
+  }
+
+  /** The customer's ids of the documents that records lie in, undefined where a record is gone. */
+  async #documentIds(place: Place, kind: InvolvedKind, edges: readonly Involvement[]): Promise<(string | undefined)[]> {
+    const records = await this.#records(place, kind, edges);
+    return records.map((record) => record?.documentId);
+  }
+
+  async #records(place: Place, kind: InvolvedKind, edges: readonly Involvement[]): Promise<readonly ({ readonly documentId: string } | undefined)[]> {
+    if (kind === 'reaction') return readReactions(this.#table, place, edges);
+    if (kind === 'recording') return readRecordings(this.#table, place, edges);
+    if (kind === 'notification') return readNotifications(this.#table, place, edges);
+    return this.#table.getMany(ThreadEntity, edges.map(({ document, id, createdAt }) => ({ ...place, document, annotationId: id, createdAt })));
+  }
+}
+
+/** Read which documents users are involved in. */
+export const readInvolvedDocuments: Capability<InvolvedDocumentsReader> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new InvolvedDocumentsReader(openTable(env)),
+};

@@ -1,0 +1,81 @@
+import { building, type Capability } from '../capability.ts';
+import { folderChain, hasEnded } from '../domain/access.ts';
+import { ApiError } from '../errors.ts';
+import { inParallel } from '../inParallel.ts';
+import { type DocumentReader, type PlacedDocument, readDocuments } from './documents.ts';
+import { departuresOf } from './folderDepartures.ts';
+import type { Place } from './folders.ts';
+import { openTable, type Table } from './table.ts';
+import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, type UserReader } from './users.ts';
+
+/** Documents whose contact lists one call counts: each is a query of its own. */
+export const MOST_COUNTED_DOCUMENTS = 2_000;
+const LISTED = 1_000;
+const PARALLEL = 16;
+
+interface CounterDeps {
+  readonly table: Table;
+  readonly users: UserReader;
+  readonly documents: DocumentReader;
+}
+
+/** Counts users in contact lists. With a user id, only this user counts. */
+export class UserCounter {
+  readonly #deps: CounterDeps;
+
+  constructor(deps: CounterDeps) {
+    this.#deps = deps;
+  }
+
+  /** How many users are in the contact list of a resource, or 1 or 0 for one user. */
+  async of(place: Place, resource: Resource, userId: string | undefined): Promise<number> {
+    const { users } = this.#deps;
+    return userId === undefined ? users.count(place, resource) : (await users.contactsNamed(place, resource, [userId])).length;
+  }
+
+  /** The sum over the contact lists of all documents: a user counts once for each document. FAILED_PRECONDITION for more than 2,000 documents. */
+  async ofAllDocuments(place: Place, userId: string | undefined): Promise<number> {
+    let [count, seen, after]: [number, number, string | undefined] = [0, 0, undefined];
+    do {
+      const page = await this.#deps.documents.list(place, { limit: LISTED, after });
+      seen += page.values.length;
+      if (seen > MOST_COUNTED_DOCUMENTS) {
+        throw new ApiError('FAILED_PRECONDITION', `The organization has more than ${MOST_COUNTED_DOCUMENTS} documents. List their users with allDocuments of /v2/users/get instead.`);
+      }
+      count += userId === undefined ? await this.#everybody(place, page.values) : await this.#one(place, page.values, userId);
+      after = page.next;
+    } while (after !== undefined);
+    return count;
+  }
+
+  async #everybody(place: Place, documents: readonly PlacedDocument[]): Promise<number> {
+    let count = 0;
+    await inParallel(documents, PARALLEL, async (document) => {
+      const users = await this.#deps.users.count(place, documentResource(document));
+      count += users;
+    });
+    return count;
+  }
+
+  /** In how many of the documents' contact lists a user is, without those that the user left. */
+  async #one(place: Place, documents: readonly PlacedDocument[], userId: string): Promise<number> {
+    const { table } = this.#deps;
+    const [[user], contacts] = await Promise.all([
+      table.getMany(UserEntity, [{ tenant: place.tenant, userId }]),
+      table.getMany(ContactEntity, documents.map(({ internalId }) => ({ ...place, resource: internalId, userId }))),
+    ]);
+    if (!user) return 0;
+    const [departures] = await departuresOf(table, place, [user]);
+    return documents.filter(({ internalId, folder }, index) => {
+      const contact = contacts[index];
+      return contact !== undefined && !hasEnded(departures, [internalId, ...(folder ? folderChain(folder) : []), place.organization], contact.addedAt);
+    }).length;
+  }
+}
+
+/** Count users in contact lists. */
+export const countUsers: Capability<UserCounter> = /* @__PURE__ */ building([readUsers, readDocuments], {
+  grants: [],
+  env: ['TABLE_NAME'],
+  open: (env) => new UserCounter({ table: openTable(env), users: readUsers.open(env), documents: readDocuments.open(env) }),
+});
