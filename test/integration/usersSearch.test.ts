@@ -151,9 +151,10 @@ describe('includeInvolvedDocuments of users/get', () => {
 
   test('looks at the latest thousand records of a kind, and says when there are more', async () => {
     await comment('plan', 'old', 'busy');
-    await comment('offer', 'long', 'u2');
-    for (let from = 0; from < 1_000; from += 20) {
-      await customer.ok('/v2/commentannotations/comments/add', { ...acme, documentId: 'offer', annotationId: 'long', commentData: Array.from({ length: 20 }, () => ({ commentText: 'x', from: { userId: 'busy' } })) });
+    const commentData = Array.from({ length: 20 }, () => ({ commentText: 'x', from: { userId: 'busy' } }));
+    for (const annotationId of ['long', 'longer']) {
+      await comment('offer', annotationId, 'busy');
+      for (let call = 0; call < 25; call++) await customer.ok('/v2/commentannotations/comments/add', { ...acme, documentId: 'offer', annotationId, commentData });
     }
     await add({}, { userId: 'busy' });
     expect(await involved({ userIds: ['busy'], includeInvolvedDocuments: true })).toMatchObject([{ involvedDocuments: ['offer'], hasMoreInvolvedDocuments: true }]);
