@@ -18,8 +18,8 @@ export class ApiFunction extends LambdaFunction {
     super(scope, id, { ...props, timeoutSeconds: props.timeoutSeconds ?? TIMEOUT_SECONDS });
   }
 
-  /** Sends the requests of a route to this function. `invoker` is the role under which the gateway calls it. */
-  addRoute(apiId: string, routeKey: string, invoker: IRole): CfnRoute {
+  /** Sends the requests of these routes to this function. `invoker` is the role under which the gateway calls it. */
+  addRoutes(apiId: string, routeKeys: readonly [string, ...string[]], invoker: IRole): void {
     const integration = new CfnIntegration(this, 'Integration', {
       apiId,
       integrationType: 'AWS_PROXY',
@@ -28,12 +28,13 @@ export class ApiFunction extends LambdaFunction {
       timeoutInMillis: 30_000,
       credentialsArn: invoker.roleArn,
     });
-    const route = new CfnRoute(this, 'Route', { apiId, routeKey, authorizationType: 'NONE', target: `integrations/${integration.ref}` });
-    Validations.of(route).acknowledge({
-      id: 'AwsSolutions-APIG4',
-      reason: 'The function itself verifies the credentials in the headers, and answers a refusal in the envelope of the API.',
-    });
-    return route;
+    for (const [index, routeKey] of routeKeys.entries()) {
+      const route = new CfnRoute(this, index === 0 ? 'Route' : 'TwinRoute', { apiId, routeKey, authorizationType: 'NONE', target: `integrations/${integration.ref}` });
+      Validations.of(route).acknowledge({
+        id: 'AwsSolutions-APIG4',
+        reason: 'The function itself verifies the credentials in the headers, and answers a refusal in the envelope of the API.',
+      });
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import type { Asset } from '../lib/asset.ts';
 import { endpointId, sourceFile } from '../lib/endpoint.ts';
-import type { Routed } from '../lib/page.ts';
+import { isTwin, type Routed } from '../lib/page.ts';
 import { type Worker, workerFile, workerId } from '../lib/worker.ts';
 import { fileText } from './files.ts';
 
@@ -24,11 +24,11 @@ export interface Built {
   folder(id: string): string;
 }
 
-/** What has to be bundled for these endpoints and workers: each one's own file, and the function behind the `$default` route. */
-export function entriesOf(endpoints: readonly Pick<Routed, 'path'>[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
+/** What has to be bundled for these endpoints and workers: each one's own file, which answers for its twin too, and the function behind the `$default` route. */
+export function entriesOf(endpoints: readonly Routed[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
   return {
     [DEFAULT_FUNCTION]: 'functions/default.ts',
-    ...Object.fromEntries(endpoints.map(({ path }) => [endpointId(path), sourceFile(path)])),
+    ...Object.fromEntries(endpoints.filter((endpoint) => !isTwin(endpoint)).map(({ path }) => [endpointId(path), sourceFile(path)])),
     ...Object.fromEntries(workers.map(({ name }) => [workerId(name), workerFile(name)])),
   };
 }

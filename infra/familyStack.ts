@@ -3,7 +3,7 @@ import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { endpointId } from '../lib/endpoint.ts';
 import { capabilitiesOf } from '../lib/http/capabilities.ts';
-import { type Routed, routeKey } from '../lib/page.ts';
+import { type Routed, routeKey, type Twin } from '../lib/page.ts';
 import { ApiFunction, createInvoker } from './apiFunction.ts';
 import { accessOf, type Surroundings } from './environment.ts';
 import { functionName, pascal } from './names.ts';
@@ -14,6 +14,8 @@ export interface FamilyProps extends Surroundings {
   readonly family: string;
   /** The endpoints and pages whose paths are beneath it. */
   readonly endpoints: readonly Routed[];
+  /** The twins of these endpoints, and of other families'. */
+  readonly twins: readonly Twin[];
   readonly code: (id: string) => Code;
   readonly apiId: string;
   readonly logRetentionDays: number;
@@ -21,9 +23,11 @@ export interface FamilyProps extends Surroundings {
 
 /**
  * How many functions one family may have: five resources each keep its stack below 400, and their ARNs (up to 114
- * characters) fit into the inline policy of the role that calls them, for which IAM allows 10,240 characters.
+ * characters) fit into the inline policy of the role that calls them, for which IAM allows 10,240 characters. Five twins, of
+ * one resource each, count like a function.
  */
 const MAX_FUNCTIONS = 78;
+const TWINS_PER_FUNCTION = 5;
 
 /** The stack of one API family, chosen by the path: its functions with their log groups, roles, integrations and routes. */
 export class FamilyStack extends NestedStack {
@@ -38,14 +42,16 @@ export class FamilyStack extends NestedStack {
     // Part of every function's name: shorter and without a hash, so that the names can be told apart.
     (this.nestedStackResource as CfnStack).overrideLogicalId(id);
     this.stackResource = id;
-    if (props.endpoints.length > MAX_FUNCTIONS) {
-      throw new Error(`/${props.family} has ${props.endpoints.length} endpoints; a family's stack takes ${MAX_FUNCTIONS}. Give some of them a path of another family.`);
+    const twinsOf = ({ path }: Routed) => props.twins.filter(({ twinOf }) => twinOf === path);
+    const taken = props.endpoints.length + Math.ceil(props.endpoints.flatMap(twinsOf).length / TWINS_PER_FUNCTION);
+    if (taken > MAX_FUNCTIONS) {
+      throw new Error(`/${props.family} has ${props.endpoints.length} endpoints, with twins as many as ${taken}; a family's stack takes ${MAX_FUNCTIONS}. Give some of them a path of another family.`);
     }
     this.family = props.family;
 
     const functions = props.endpoints.map((endpoint) => ({ endpoint, ...this.#createFunction(endpoint, props) }));
     const invoker = createInvoker(this, functions.map((made) => made.function));
-    for (const { endpoint, construct } of functions) construct.addRoute(props.apiId, routeKey(endpoint), invoker);
+    for (const { endpoint, construct } of functions) construct.addRoutes(props.apiId, [routeKey(endpoint), ...twinsOf(endpoint).map(routeKey)], invoker);
     this.functions = functions;
     saveQueries(this, familyQueries, functions.map(({ construct }) => construct.logGroup), props.family);
   }

@@ -41,7 +41,7 @@ function exportName(path: string): string {
 
 /** The registry with a line for the endpoint, before the first one whose file comes later. */
 function registered(registry: string, path: string): string {
-  const moduleOf = (line: string) => /^export \{ endpoint as \w+ \} from '(.+)';$/.exec(line)?.[1];
+  const moduleOf = (line: string) => /^export \{ endpoint as \w+(?:, twin as \w+)? \} from '(.+)';$/.exec(line)?.[1];
   const own = `.${path}.ts`;
   const lines = registry.trimEnd().split('\n');
   const next = lines.findIndex((line) => (moduleOf(line) ?? '') > own);

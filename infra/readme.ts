@@ -6,6 +6,7 @@ import { indexNames } from '../lib/capability.ts';
 import { entities, type Entity } from '../lib/data/entity.ts';
 import { errorCatalogue } from '../lib/errors.ts';
 import { deliveryMetrics } from '../lib/observability/deliveryMetrics.ts';
+import { twinText } from '../lib/openapi.ts';
 import { type QueueDeclaration, queues } from '../lib/queues.ts';
 import type { Source } from '../lib/worker.ts';
 import { projectDir } from './build.ts';
@@ -24,7 +25,7 @@ for (const file of globSync('lib/**/*.ts', { cwd: projectDir })) {
 export const generatedTables: Readonly<Record<string, () => string>> = {
   endpoints: () => table(
     ['Path', 'Auth', 'Kind', 'What it does'],
-    registeredEndpoints().toSorted(by(({ path }) => path)).map(({ path, auth, kind, summary }) => [code(path), authNames[auth], kind, summary]),
+    registeredEndpoints().toSorted(by(({ path }) => path)).map((endpoint) => [code(endpoint.path), authNames[endpoint.auth], endpoint.kind, endpoint.twinOf === undefined ? endpoint.summary : twinText(endpoint.twinOf, endpoint.differs)]),
   ),
   errors: () => table(
     ['Status', 'HTTP', 'Send again?', 'Meaning'],

@@ -1,7 +1,7 @@
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import { familyOf } from '../lib/endpoint.ts';
-import type { Routed } from '../lib/page.ts';
+import { isTwin, type Routed } from '../lib/page.ts';
 import type { Worker } from '../lib/worker.ts';
 import { ApiFunction, createInvoker } from './apiFunction.ts';
 import { DEFAULT_FUNCTION } from './build.ts';
@@ -53,11 +53,12 @@ export class Backend extends Stack {
       statements: [],
       logRetentionDays,
     });
-    unmatched.addRoute(api.ref, '$default', createInvoker(this, [unmatched.function]));
+    unmatched.addRoutes(api.ref, ['$default'], createInvoker(this, [unmatched.function]));
 
-    this.families = [...Map.groupBy(endpoints, ({ path }) => familyOf(path))]
+    const [twins, own] = [endpoints.filter(isTwin), endpoints.filter((endpoint) => !isTwin(endpoint))];
+    this.families = [...Map.groupBy(own, ({ path }) => familyOf(path))]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([family, members]) => new FamilyStack(this, { family, endpoints: members, code, apiId: api.ref, logRetentionDays, ...surroundings }));
+      .map(([family, members]) => new FamilyStack(this, { family, endpoints: members, twins, code, apiId: api.ref, logRetentionDays, ...surroundings }));
     const sources = { queues: shared.queues, tableArn: shared.table.attrArn, streamArn: shared.table.attrStreamArn, streamDeadLettersArn: streamDeadLetters.attrArn };
     this.workers = workers.length === 0 ? undefined : new WorkersStack(this, { workers, code, sources, logRetentionDays, ...surroundings });
     createMonitoring(this, {

@@ -112,12 +112,23 @@ export interface EndpointOf<I extends z.ZodType, O extends z.ZodType, U extends 
   readonly run: Run<I, O, U, A>;
 }
 
+/** An endpoint that shares the function of another one: the same operation in the other version of the API. */
+export interface TwinOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> extends EndpointOf<I, O, U, A> {
+  /** The path of the endpoint whose function answers. */
+  readonly twinOf: string;
+  /** What differs, as a fragment behind "The same as <path>: "; absent when nothing does. */
+  readonly differs?: string;
+}
+
 /** An endpoint whose types are not needed, as the registry's readers see it. */
 export type Endpoint = Omit<Declaration<z.ZodType, z.ZodType, Record<string, Capability<unknown>>, AuthLevel>, 'narrowBy' | 'message'> & {
   readonly narrowBy?: string;
   // `never` because the registry holds endpoints of every input and output type.
   readonly message: string | ((output: never) => string) | null;
   readonly run: (call: never) => Promise<unknown>;
+  /** As in `TwinOf`; absent for an endpoint with a function of its own. */
+  readonly twinOf?: string;
+  readonly differs?: string;
 };
 
 /** Declares an endpoint. Importing a declaration has no effect: nothing is opened, read or timed before the first request. */
@@ -146,6 +157,12 @@ export function familyOf(path: string): string {
 export function withinFamily(path: string): string {
   const family = familyOf(path);
   return path.slice(family === TOP_FAMILY ? 1 : family.length + 2);
+}
+
+/** `/v1/users/get` of `/v2/users/get`, and the other way round: the same operation in the other version of the API. */
+export function otherVersion(path: string): `/v1/${string}` | `/v2/${string}` {
+  const rest = path.slice('/v1/'.length);
+  return path.startsWith('/v1/') ? `/v2/${rest}` : `/v1/${rest}`;
 }
 
 /** `functions/v2/auth/permissions/get.ts` of `/v2/auth/permissions/get`. */

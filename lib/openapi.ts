@@ -29,6 +29,9 @@ export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
+  /** Of a twin: which operation it repeats, and what differs. */
+  readonly description?: string;
+  readonly 'x-twin-of'?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Reference[];
   readonly requestBody: { readonly required: boolean; readonly content: Content };
@@ -103,6 +106,7 @@ function operation(endpoint: Endpoint): Operation {
     operationId: endpointId(endpoint.path),
     tags: [familyOf(endpoint.path)],
     summary: endpoint.summary,
+    ...(endpoint.twinOf !== undefined && { description: twinText(endpoint.twinOf, endpoint.differs), 'x-twin-of': endpointId(endpoint.twinOf) }),
     security: endpoint.auth === 'none' ? [] : [Object.fromEntries(Object.keys(credentialHeaders[endpoint.auth]).map((scheme) => [scheme, []]))],
     ...(takesIdempotencyKey(endpoint) && { parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }] }),
     requestBody: requestBody(endpoint),
@@ -111,6 +115,11 @@ function operation(endpoint: Endpoint): Operation {
       ...Object.fromEntries(errorGroups(endpoint).map(([code, statuses]) => [code, { $ref: `#/components/responses/${groupName(statuses)}` }])),
     },
   };
+}
+
+/** What is said of a twin: the endpoint that it repeats, and what differs. */
+export function twinText(twinOf: string, differs: string | undefined): string {
+  return `The same as \`${twinOf}\`${differs === undefined ? '' : `, ${differs}`}`;
 }
 
 function requestBody({ input, body = 'required', example }: Endpoint): Operation['requestBody'] {

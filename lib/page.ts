@@ -59,6 +59,13 @@ export type Page = PageDeclaration<z.ZodType, Record<string, Capability<unknown>
 /** Whatever stands behind a route of the API. */
 export type Routed = Endpoint | Page | Asset;
 
+/** An endpoint that shares the function of another one. */
+export type Twin = Endpoint & { readonly twinOf: string };
+
+export function isTwin(routed: Routed): routed is Twin {
+  return 'twinOf' in routed;
+}
+
 /** Declares a page. Importing a declaration has no effect, as with endpoints. */
 export function definePage<I extends z.ZodType, U extends Uses>(declaration: PageDeclaration<I, U>, run: PageRun<I, U>): PageOf<I, U> {
   return { ...declaration, ...run, auth: 'none', kind: 'page' };

@@ -116,6 +116,34 @@ export function keptObject<S extends z.ZodObject>(known: S): z.ZodType<Readonly<
   return schema;
 }
 
+/** Top-level fields of an object that another version of its schema ignores, or requires although they are optional. */
+export interface FieldChanges {
+  readonly ignored?: readonly string[];
+  readonly required?: readonly string[];
+}
+
+const changedFields = new WeakMap<z.core.$ZodType, { readonly base: z.ZodType; readonly changes: FieldChanges }>();
+
+/** What `withFieldChanges` made a schema of, for the OpenAPI document. */
+export function fieldChangesOf(schema: z.core.$ZodType) {
+  return changedFields.get(schema);
+}
+
+/** A schema that reads an object like `base`, but ignores some of its fields and requires others. */
+export function withFieldChanges<S extends z.ZodType>(base: S, changes: FieldChanges): z.ZodType<z.output<S>, z.input<S>> {
+  const { ignored = [], required = [] } = changes;
+  const schema = z.unknown().transform((raw, context) => {
+    if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
+    const kept = dict(Object.entries(raw).filter(([key]) => !ignored.includes(key)));
+    for (const key of required) {
+      if ((kept[key] ?? undefined) === undefined) context.issues.push({ code: 'invalid_type', expected: 'nonoptional', input: undefined, path: [key] } as never);
+    }
+    return kept;
+  }).pipe(base as z.ZodType);
+  changedFields.set(schema, { base, changes });
+  return schema as unknown as z.ZodType<z.output<S>, z.input<S>>;
+}
+
 /** Whether a JSON value is nested at most `levels` deep; does not recurse, so that depth itself cannot hurt. */
 export function depthAtMost(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];

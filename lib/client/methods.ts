@@ -5,24 +5,135 @@ import type { Method } from './types.ts';
 /** A method for every endpoint: `client.v2.users.add(data)` calls `/v2/users/add`. */
 export interface Methods {
   readonly v1: {
+    readonly commentannotations: {
+      /** Add comment threads to a document, each with its first comments. */
+      readonly add: Method<typeof registry.commentannotationsAddV1>;
+      readonly comments: {
+        /** Add comments to an annotation, all of them or none. */
+        readonly add: Method<typeof registry.commentannotationsCommentsAddV1>;
+        /** Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without comments is deleted too. */
+        readonly delete: Method<typeof registry.commentannotationsCommentsDeleteV1>;
+        /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
+        readonly get: Method<typeof registry.commentannotationsCommentsGetV1>;
+        /** Change comments of an annotation by id or author, or all of them. */
+        readonly update: Method<typeof registry.commentannotationsCommentsUpdateV1>;
+      };
+      readonly count: {
+        /** Count the comment threads of documents that a user sees, and those with something new for the user. */
+        readonly get: Method<typeof registry.commentannotationsCountGetV1>;
+      };
+      /** Delete comment threads of a document with their comments and reactions. */
+      readonly delete: Method<typeof registry.commentannotationsDeleteV1>;
+      /** Get comment threads with their comments: by id, or a page of a document's, a folder's or an organization's. */
+      readonly get: Method<typeof registry.commentannotationsGetV1>;
+      /** Change comment threads of a document. */
+      readonly update: Method<typeof registry.commentannotationsUpdateV1>;
+    };
     readonly notifications: {
+      /** Notify some users, or everybody with access to a document. */
+      readonly add: Method<typeof registry.notificationsAddV1>;
+      readonly config: {
+        /** Get what a user is told of, in the organization or in some documents. */
+        readonly get: Method<typeof registry.notificationsConfigGetV1>;
+        /** Set what users want to be told of, in the organization or in some documents. */
+        readonly set: Method<typeof registry.notificationsConfigSetV1>;
+      };
+      /** Delete notifications by id, or those of a document, a location or a user. */
+      readonly delete: Method<typeof registry.notificationsDeleteV1>;
       /** Get the most recent notifications, for clients that do not page. */
       readonly get: Method<typeof registry.notificationsGetV1>;
+      /** Change notifications, or say who has read them. */
+      readonly update: Method<typeof registry.notificationsUpdateV1>;
     };
     readonly organizations: {
+      readonly access: {
+        readonly disablestate: {
+          /** Disable organizations, so that nothing is written beneath, or enable them. */
+          readonly update: Method<typeof registry.organizationsAccessDisablestateUpdateV1>;
+        };
+      };
+      /** Add organizations. */
+      readonly add: Method<typeof registry.organizationsAddV1>;
+      /** Delete organizations with everything beneath. */
+      readonly delete: Method<typeof registry.organizationsDeleteV1>;
       readonly documents: {
+        readonly access: {
+          readonly disablestate: {
+            /** Disable documents, so that nothing is added or changed in them, or enable them. */
+            readonly update: Method<typeof registry.documentsAccessDisablestateUpdateV1>;
+          };
+          /** Set the access type of documents. */
+          readonly update: Method<typeof registry.documentsAccessUpdateV1>;
+        };
+        /** Add documents to an organization or to one of its folders. */
+        readonly add: Method<typeof registry.documentsAddV1>;
+        /** Delete documents with everything in them. */
+        readonly delete: Method<typeof registry.documentsDeleteV1>;
+        /** Get documents by id, or a page of an organization's or a folder's. */
+        readonly get: Method<typeof registry.documentsGetV1>;
         readonly locations: {
           readonly data: {
             /** Delete everything that lies in a location of a document, whichever organizations have it. */
             readonly delete: Method<typeof registry.organizationsDocumentsLocationsDataDeleteV1>;
           };
         };
+        /** Move documents into a folder, or to the top (`root`): all of them or none. */
+        readonly move: Method<typeof registry.documentsMoveV1>;
+        /** Change the names and metadata of documents: the fields that are sent, and no others. */
+        readonly update: Method<typeof registry.documentsUpdateV1>;
       };
+      readonly folders: {
+        readonly access: {
+          /** Set the access type of folders, or make them inherit their parent's. */
+          readonly update: Method<typeof registry.foldersAccessUpdateV1>;
+        };
+        /** Create folders. */
+        readonly add: Method<typeof registry.foldersAddV1>;
+        /** Get the folders of an organization, or one of them, with those beneath. */
+        readonly get: Method<typeof registry.foldersGetV1>;
+        /** Rename folders, and move them with everything beneath. */
+        readonly update: Method<typeof registry.foldersUpdateV1>;
+      };
+      /** Get organizations by id, or a page of all. */
+      readonly get: Method<typeof registry.organizationsGetV1>;
+      /** Change organizations: the fields that are sent, and no others. */
+      readonly update: Method<typeof registry.organizationsUpdateV1>;
       readonly usergroups: {
+        /** Add user groups to an organization. */
+        readonly add: Method<typeof registry.organizationsUsergroupsAddV1>;
         readonly users: {
+          /** Add users to a user group. */
+          readonly add: Method<typeof registry.organizationsUsergroupsUsersAddV1>;
           /** Delete users from a user group, or all of its users. */
           readonly delete: Method<typeof registry.organizationsUsergroupsUsersDeleteV1>;
         };
+      };
+    };
+    readonly users: {
+      /** Add users to an organization, or to one of its documents or folders. */
+      readonly add: Method<typeof registry.usersAddV1>;
+      readonly data: {
+        /** Delete everything of users, in some organizations or everywhere (GDPR). */
+        readonly delete: Method<typeof registry.usersDataDeleteV1> & {
+          /** Get how far a deletion of users' data got. */
+          readonly status: Method<typeof registry.usersDataDeleteStatusV1>;
+        };
+        /** Get what a user wrote and made in an organization, and is involved in. */
+        readonly get: Method<typeof registry.usersDataGetV1>;
+      };
+      /** Remove users from an organization, or from one of its documents or folders, with what they were given and made there. */
+      readonly delete: Method<typeof registry.usersDeleteV1>;
+      /** Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups. */
+      readonly get: Method<typeof registry.usersGetV1>;
+      /** Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder. */
+      readonly update: Method<typeof registry.usersUpdateV1>;
+    };
+    readonly workspace: {
+      readonly domains: {
+        /** Allow domains. */
+        readonly add: Method<typeof registry.workspaceDomainsAddV1>;
+        /** Allow domains no longer. */
+        readonly delete: Method<typeof registry.workspaceDomainsDeleteV1>;
       };
     };
   };
@@ -216,6 +327,8 @@ export interface Methods {
         readonly users: {
           /** Add users to a user group. */
           readonly add: Method<typeof registry.organizationsUsergroupsUsersAdd>;
+          /** Delete users from a user group, or all of its users. */
+          readonly delete: Method<typeof registry.organizationsUsergroupsUsersDelete>;
         };
       };
     };
@@ -378,9 +491,50 @@ export interface Operation {
 }
 
 export const operations: readonly Operation[] = [
+  { path: '/v1/commentannotations/add', names: ['v1', 'commentannotations', 'add'], repeats: true },
+  { path: '/v1/commentannotations/comments/add', names: ['v1', 'commentannotations', 'comments', 'add'], repeats: true },
+  { path: '/v1/commentannotations/comments/delete', names: ['v1', 'commentannotations', 'comments', 'delete'], repeats: true },
+  { path: '/v1/commentannotations/comments/get', names: ['v1', 'commentannotations', 'comments', 'get'], repeats: false },
+  { path: '/v1/commentannotations/comments/update', names: ['v1', 'commentannotations', 'comments', 'update'], repeats: true },
+  { path: '/v1/commentannotations/count/get', names: ['v1', 'commentannotations', 'count', 'get'], repeats: false },
+  { path: '/v1/commentannotations/delete', names: ['v1', 'commentannotations', 'delete'], repeats: true },
+  { path: '/v1/commentannotations/get', names: ['v1', 'commentannotations', 'get'], repeats: false },
+  { path: '/v1/commentannotations/update', names: ['v1', 'commentannotations', 'update'], repeats: true },
+  { path: '/v1/notifications/add', names: ['v1', 'notifications', 'add'], repeats: true },
+  { path: '/v1/notifications/config/get', names: ['v1', 'notifications', 'config', 'get'], repeats: false },
+  { path: '/v1/notifications/config/set', names: ['v1', 'notifications', 'config', 'set'], repeats: true },
+  { path: '/v1/notifications/delete', names: ['v1', 'notifications', 'delete'], repeats: true },
   { path: '/v1/notifications/get', names: ['v1', 'notifications', 'get'], repeats: false },
+  { path: '/v1/notifications/update', names: ['v1', 'notifications', 'update'], repeats: true },
+  { path: '/v1/organizations/access/disablestate/update', names: ['v1', 'organizations', 'access', 'disablestate', 'update'], repeats: true },
+  { path: '/v1/organizations/add', names: ['v1', 'organizations', 'add'], repeats: true },
+  { path: '/v1/organizations/delete', names: ['v1', 'organizations', 'delete'], repeats: true },
+  { path: '/v1/organizations/documents/access/disablestate/update', names: ['v1', 'organizations', 'documents', 'access', 'disablestate', 'update'], repeats: true },
+  { path: '/v1/organizations/documents/access/update', names: ['v1', 'organizations', 'documents', 'access', 'update'], repeats: true },
+  { path: '/v1/organizations/documents/add', names: ['v1', 'organizations', 'documents', 'add'], repeats: true },
+  { path: '/v1/organizations/documents/delete', names: ['v1', 'organizations', 'documents', 'delete'], repeats: true },
+  { path: '/v1/organizations/documents/get', names: ['v1', 'organizations', 'documents', 'get'], repeats: false },
   { path: '/v1/organizations/documents/locations/data/delete', names: ['v1', 'organizations', 'documents', 'locations', 'data', 'delete'], repeats: true },
+  { path: '/v1/organizations/documents/move', names: ['v1', 'organizations', 'documents', 'move'], repeats: true },
+  { path: '/v1/organizations/documents/update', names: ['v1', 'organizations', 'documents', 'update'], repeats: true },
+  { path: '/v1/organizations/folders/access/update', names: ['v1', 'organizations', 'folders', 'access', 'update'], repeats: true },
+  { path: '/v1/organizations/folders/add', names: ['v1', 'organizations', 'folders', 'add'], repeats: true },
+  { path: '/v1/organizations/folders/get', names: ['v1', 'organizations', 'folders', 'get'], repeats: false },
+  { path: '/v1/organizations/folders/update', names: ['v1', 'organizations', 'folders', 'update'], repeats: true },
+  { path: '/v1/organizations/get', names: ['v1', 'organizations', 'get'], repeats: false },
+  { path: '/v1/organizations/update', names: ['v1', 'organizations', 'update'], repeats: true },
+  { path: '/v1/organizations/usergroups/add', names: ['v1', 'organizations', 'usergroups', 'add'], repeats: true },
+  { path: '/v1/organizations/usergroups/users/add', names: ['v1', 'organizations', 'usergroups', 'users', 'add'], repeats: true },
   { path: '/v1/organizations/usergroups/users/delete', names: ['v1', 'organizations', 'usergroups', 'users', 'delete'], repeats: true },
+  { path: '/v1/users/add', names: ['v1', 'users', 'add'], repeats: true },
+  { path: '/v1/users/data/delete', names: ['v1', 'users', 'data', 'delete'], repeats: true },
+  { path: '/v1/users/data/delete/status', names: ['v1', 'users', 'data', 'delete', 'status'], repeats: false },
+  { path: '/v1/users/data/get', names: ['v1', 'users', 'data', 'get'], repeats: false },
+  { path: '/v1/users/delete', names: ['v1', 'users', 'delete'], repeats: true },
+  { path: '/v1/users/get', names: ['v1', 'users', 'get'], repeats: false },
+  { path: '/v1/users/update', names: ['v1', 'users', 'update'], repeats: true },
+  { path: '/v1/workspace/domains/add', names: ['v1', 'workspace', 'domains', 'add'], repeats: true },
+  { path: '/v1/workspace/domains/delete', names: ['v1', 'workspace', 'domains', 'delete'], repeats: true },
   { path: '/v2/activities/add', names: ['v2', 'activities', 'add'], repeats: true },
   { path: '/v2/activities/delete', names: ['v2', 'activities', 'delete'], repeats: true },
   { path: '/v2/activities/get', names: ['v2', 'activities', 'get'], repeats: false },
@@ -449,6 +603,7 @@ export const operations: readonly Operation[] = [
   { path: '/v2/organizations/usergroups/add', names: ['v2', 'organizations', 'usergroups', 'add'], repeats: true },
   { path: '/v2/organizations/usergroups/get', names: ['v2', 'organizations', 'usergroups', 'get'], repeats: false },
   { path: '/v2/organizations/usergroups/users/add', names: ['v2', 'organizations', 'usergroups', 'users', 'add'], repeats: true },
+  { path: '/v2/organizations/usergroups/users/delete', names: ['v2', 'organizations', 'usergroups', 'users', 'delete'], repeats: true },
   { path: '/v2/reactions/add', names: ['v2', 'reactions', 'add'], repeats: true },
   { path: '/v2/reactions/delete', names: ['v2', 'reactions', 'delete'], repeats: true },
   { path: '/v2/recordings/add', names: ['v2', 'recordings', 'add'], repeats: true },

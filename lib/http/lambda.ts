@@ -2,10 +2,11 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type * as z from 'zod';
 import { isLongerThan } from '../bytes.ts';
 import { environment, openAll, type Uses } from '../capability.ts';
-import { type AuthLevel, type Call, type Caller, endpointId, type EndpointOf } from '../endpoint.ts';
+import { type AuthLevel, type Call, type Caller, endpointId, type EndpointOf, type TwinOf } from '../endpoint.ts';
 import { type ApiError, errorCatalogue, invalid } from '../errors.ts';
 import { derivedId, newId } from '../ids.ts';
 import { lazy } from '../lazy.ts';
+import { routeKey } from '../page.ts';
 import { takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
 import { ANSWER_BYTES, failure, success } from './envelope.ts';
@@ -18,6 +19,25 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
   endpoint: EndpointOf<I, O, U, A>,
   source: Record<string, string | undefined> = process.env,
 ): Handler {
+  return handlerOf(endpoint, undefined, source);
+}
+
+/** The same, which also answers the requests of the endpoint's twin: the route of a request says which of the two it is for. */
+export function toLambdaWithTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
+  endpoint: EndpointOf<I, O, U, A>,
+  twin: TwinOf<z.ZodType<z.output<I>>, z.ZodType, U, A>,
+  source: Record<string, string | undefined> = process.env,
+): Handler {
+  return handlerOf(endpoint, twin as unknown as EndpointOf<I, O, U, A>, source);
+}
+
+function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
+  endpoint: EndpointOf<I, O, U, A>,
+  twin: EndpointOf<I, O, U, A> | undefined,
+  source: Record<string, string | undefined>,
+): Handler {
+  const isForTwin = ({ routeKey: called }: APIGatewayProxyEventV2) => twin !== undefined && called === routeKey(twin);
+  const calledEndpoint = (event: APIGatewayProxyEventV2) => (twin && isForTwin(event) ? twin : endpoint);
   const env = lazy(() => environment(source));
   const serviceName = lazy(() => env().SERVICE_NAME);
   const verifier = lazy(() => credentials.open(env()));
@@ -25,6 +45,7 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
   const deps = lazy(() => openAll(endpoint.uses, env()));
 
   const run = async (event: APIGatewayProxyEventV2, state: State, repeatableId: Call<never, U, A>['repeatableId'] = newIdOf(state)): Promise<Answer> => {
+    const called = calledEndpoint(event);
     const call: Call<z.output<I>, U, A> = {
       input: state.input as z.output<I>,
       caller: state.caller as Call<z.output<I>, U, A>['caller'],
@@ -35,27 +56,29 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
       sourceIp: event.requestContext.http.sourceIp,
       log: state.log,
     };
-    const output = await endpoint.run(call);
-    const message = typeof endpoint.message === 'function' ? endpoint.message(output) : endpoint.message;
+    const output = await called.run(call);
+    const message = typeof called.message === 'function' ? called.message(output) : called.message;
     const body = success(message, output as object);
-    const { answerBytes = ANSWER_BYTES } = endpoint;
-    if (isLongerThan(body, answerBytes)) throw tooLarge(endpoint.narrowBy, answerBytes);
+    const { answerBytes = ANSWER_BYTES } = called;
+    if (isLongerThan(body, answerBytes)) throw tooLarge(called.narrowBy, answerBytes);
     return { httpStatus: 200, body };
   };
 
   return stack(
-    { endpoint: endpointId(endpoint.path), path: endpoint.path, serviceName },
+    { endpoint: endpointId(endpoint.path), path: endpoint.path, serviceName, ...(twin && { isForTwin }) },
     [
       authenticate({ level: endpoint.auth, fresh: endpoint.freshCredentials ?? false, serviceName, credentials: verifier }),
       parseBody(endpoint.body ?? 'required'),
-      validateInput(endpoint.input),
+      validateInput((event) => calledEndpoint(event).input),
     ],
     async (event, state) => {
       const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;
       if (key === undefined) return toResult(await run(event, state));
+      // A key counts for the path that was called: the two answer differently.
+      const { path } = calledEndpoint(event);
       const answer = await repeats().once(
-        { owner: ownerOf(state.caller), authToken: tokenOf(event, serviceName(), state.caller), path: endpoint.path, key, body: state.body, now: state.startedAt },
-        (since) => run(event, state, (prefix, number) => derivedId(prefix, since, [ownerOf(state.caller), endpoint.path, key, number])).catch((error: unknown) => failed(error, state)),
+        { owner: ownerOf(state.caller), authToken: tokenOf(event, serviceName(), state.caller), path, key, body: state.body, now: state.startedAt },
+        (since) => run(event, state, (prefix, number) => derivedId(prefix, since, [ownerOf(state.caller), path, key, number])).catch((error: unknown) => failed(error, state)),
       );
       return toResult(answer, answer.replayed ? { 'idempotency-replayed': 'true' } : {});
     },

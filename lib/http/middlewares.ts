@@ -1,7 +1,7 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
-import { type AuthLevel, type Caller, familyOf, type Log } from '../endpoint.ts';
+import { type AuthLevel, type Caller, endpointId, familyOf, type Log, otherVersion } from '../endpoint.ts';
 import { ApiError, type ErrorStatus, errorCatalogue } from '../errors.ts';
 import { logWith } from '../observability/log.ts';
 import type { Credentials } from './credentials.ts';
@@ -25,11 +25,20 @@ export type Middleware = MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxySt
 
 let coldStart = true;
 
+/** What a function is called in logs and metrics. */
+export interface FunctionName {
+  readonly endpoint: string;
+  readonly path: string;
+  readonly serviceName: () => string;
+  /** Whether a request came to the path of the endpoint's twin. */
+  readonly isForTwin?: (event: APIGatewayProxyEventV2) => boolean;
+}
+
 /**
  * Request id and clock first; at the end one access-log line with the final status, and the fault metric. Bodies,
  * headers and credentials are never logged.
  */
-export function observe(options: { endpoint: string; path: string; serviceName: () => string }): Middleware {
+export function observe(options: FunctionName): Middleware {
   const done = ({ event, response, internal }: Parameters<NonNullable<Middleware['after']>>[0]) => {
     const status = response?.statusCode ?? 500;
     if (response?.headers) response.headers['x-request-id'] = internal.requestId;
@@ -37,6 +46,7 @@ export function observe(options: { endpoint: string; path: string; serviceName: 
       status,
       ...(internal.errorStatus && { errorStatus: internal.errorStatus }),
       method: event.requestContext.http.method,
+      ...(options.isForTwin?.(event) && { twin: endpointId(otherVersion(options.path)) }),
       durationMs: Date.now() - internal.startedAt,
       coldStart,
       tenant: tenantOf(internal.caller),
@@ -104,10 +114,10 @@ export function parseBody(body: 'required' | 'optional'): Middleware {
 }
 
 /** The endpoint's schema. */
-export function validateInput(schema: z.ZodType): Middleware {
+export function validateInput(schemaOf: (event: APIGatewayProxyEventV2) => z.ZodType): Middleware {
   return {
-    before: ({ internal }) => {
-      internal.input = validate(schema, internal.data);
+    before: ({ event, internal }) => {
+      internal.input = validate(schemaOf(event), internal.data);
     },
   };
 }

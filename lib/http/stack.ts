@@ -2,7 +2,7 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { ApiError } from '../errors.ts';
 import { failure } from './envelope.ts';
-import { mapErrors, type Middleware, observe, securityHeaders, type State } from './middlewares.ts';
+import { type FunctionName, mapErrors, type Middleware, observe, securityHeaders, type State } from './middlewares.ts';
 
 export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 
@@ -14,7 +14,7 @@ const EARLY_TIMEOUT_MILLISECONDS = 500;
  * `failed` makes the answer.
  */
 export function stack(
-  name: { endpoint: string; path: string; serviceName: () => string },
+  name: FunctionName,
   middlewares: readonly Middleware[],
   base: (event: APIGatewayProxyEventV2, state: State) => Promise<APIGatewayProxyStructuredResultV2>,
   failed: (error: ApiError) => APIGatewayProxyStructuredResultV2 = failure,

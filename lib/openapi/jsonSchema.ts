@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { knownKeysOf } from '../schema.ts';
+import { fieldChangesOf, type FieldChanges, knownKeysOf } from '../schema.ts';
 
 /** A schema as the document writes it: JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -38,9 +38,24 @@ function takesAnything({ anyOf }: JsonSchema): boolean {
 /** What zod's own JSON Schema of a schema does not say; undefined where it says everything. */
 function beyondZod(schema: z.core.$ZodType): JsonSchema | undefined {
   if (schema instanceof z.ZodUnknown) return anything;
+  const changed = fieldChangesOf(schema);
+  if (changed) return withChanges(jsonSchemaOf(changed.base), changed.changes);
   const known = knownKeysOf(schema as z.ZodType);
   if (known) return { ...jsonSchemaOf(known), additionalProperties: true };
   // `list` checks the length before the items, which are unknown until then.
   const isList = schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
   return isList ? jsonSchemaOf(schema.out) : undefined;
+}
+
+/** The schema of an object without the ignored fields, and with the required ones, which then cannot be null. */
+function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, changes: FieldChanges): JsonSchema {
+  const { ignored = [], required: more = [] } = changes;
+  const kept = Object.entries(properties).filter(([key]) => !ignored.includes(key)).map(([key, one]) => [key, more.includes(key) ? withoutNull(one as JsonSchema) : one] as const);
+  const needed = [...new Set([...required, ...more])];
+  return { ...schema, properties: Object.fromEntries(kept), ...(needed.length > 0 && { required: needed }) } as JsonSchema;
+}
+
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const choices = schema.anyOf?.filter((one) => (one as JsonSchema).type !== 'null') as JsonSchema[] | undefined;
+  return choices?.length === 1 ? choices[0]! : schema;
 }

@@ -8,8 +8,8 @@ import type { TestWorkspace } from '../support/workspaces.ts';
 
 export const endpoints = registeredEndpoints();
 
-/** Every endpoint with its path first, for the titles of `describe.each`. */
-export const cases = endpoints.map((endpoint) => [endpoint.path, endpoint] as const);
+/** Every endpoint with its path first, for the titles of `describe.each`; of the twins those that differ from their endpoints. */
+export const cases = endpoints.filter(({ twinOf, differs }) => twinOf === undefined || differs !== undefined).map((endpoint) => [endpoint.path, endpoint] as const);
 
 export const openApi = openApiDocument(endpoints, { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
 

@@ -35,9 +35,9 @@ function issuesOf(endpoint: Endpoint, response: Response): { path: (string | num
 }
 
 describe('the declaration of', () => {
-  test.each(cases)('%s is in the file that mirrors its path', async (path, endpoint) => {
-    const module = (await import(`../../${sourceFile(path)}`)) as { endpoint: Endpoint };
-    expect(module.endpoint).toBe(endpoint);
+  test.each(cases)('%s is in the file that mirrors its path, or that of its twin', async (path, endpoint) => {
+    const module = (await import(`../../${sourceFile(endpoint.twinOf ?? path)}`)) as { endpoint: Endpoint; twin?: Endpoint };
+    expect(endpoint.twinOf === undefined ? module.endpoint : module.twin).toBe(endpoint);
   });
 
   test.each(cases)('%s has a summary and an impact that fit into a list', (_path, { summary, impact }) => {

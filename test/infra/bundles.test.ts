@@ -13,7 +13,7 @@ import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import type { Routed } from '../../lib/page.ts';
 import { workerCapabilities } from '../../lib/sqs/capabilities.ts';
 import { workerId } from '../../lib/worker.ts';
-import { registered } from './endpoints.ts';
+import { ownFunctions, registered } from './endpoints.ts';
 
 const MAX_BYTES = 520_000;
 /** Nobody waits for a worker to start, and some need four clients; that of SES alone has 60 kB which nothing can shake off. */
@@ -83,7 +83,7 @@ describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
 });
 
 const declared: [id: string, capabilities: Capability<unknown>[]][] = [
-  ...registered.map((endpoint: Routed) => [endpointId(endpoint.path), capabilitiesOf(endpoint)] as [string, Capability<unknown>[]]),
+  ...ownFunctions.map((endpoint: Routed) => [endpointId(endpoint.path), capabilitiesOf(endpoint)] as [string, Capability<unknown>[]]),
   ...registeredWorkers().map((worker) => [workerId(worker.name), workerCapabilities(worker)] as [string, Capability<unknown>[]]),
 ];
 
@@ -93,7 +93,7 @@ describe.each(declared)('%s', (id, capabilities) => {
   });
 });
 
-describe.each(registered.map(({ path }) => endpointId(path)))('%s', (id) => {
+describe.each(ownFunctions.map(({ path }) => endpointId(path)))('%s', (id) => {
   test('brings nothing of the workers: neither their loop nor the metrics of deliveries', () => {
     expect(bundleOf(id).files.filter((file) => /^lib\/(sqs\/(lambda|messages|inserts)|worker|observability\/(measures|deliveryMetrics))\.ts$|powertools\/batch/.test(file))).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { queueNames } from '../../infra/queues.ts';
 import { registeredRoutes } from '../../infra/synthesise.ts';
 import { type Capability, indexNames, vectorIndexNames } from '../../lib/capability.ts';
 import { defineEndpoint, type Endpoint } from '../../lib/endpoint.ts';
-import type { Routed } from '../../lib/page.ts';
+import { isTwin, type Routed } from '../../lib/page.ts';
 
 const everything: Capability<undefined> = {
   grants: [
@@ -49,5 +49,10 @@ export const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate
 /** Endpoints and pages. */
 export const registered = registeredRoutes();
 
+/** Those of them that have functions of their own. */
+export const ownFunctions = registered.filter((endpoint) => !isTwin(endpoint));
+
 /** The registry as it may become: every family twice as large. */
-export const doubled: readonly Routed[] = registered.flatMap((endpoint) => [endpoint, { ...endpoint, path: `${endpoint.path}/again` } as Routed]);
+export const doubled: readonly Routed[] = registered.flatMap((endpoint) => [
+  endpoint, { ...endpoint, path: `${endpoint.path}/again`, ...(isTwin(endpoint) && { twinOf: `${endpoint.twinOf}/again` }) } as Routed,
+]);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { endpointId, familyOf } from '../../lib/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
-import { routeKey } from '../../lib/page.ts';
+import { isTwin, type Routed, routeKey } from '../../lib/page.ts';
 import { type Assembly, assemblyOf, functionBehind, functionsOf, list, pairsOf, resources, roleOf, type Statement, statementsOf } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
 import { complete, expectedEnvironment, grantedPairs, identityArn, logPairs } from './expected.ts';
@@ -12,15 +12,18 @@ beforeAll(() => {
   assembly = assemblyOf(endpoints, complete);
 });
 
+/** The endpoint whose function answers a path. */
+const functionPath = (endpoint: Routed) => (isTwin(endpoint) ? endpoint.twinOf : endpoint.path);
+
 describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('%s', (path, endpoint) => {
   const find = () => {
-    const template = assembly.families.get(familyOf(path))!;
+    const template = assembly.families.get(familyOf(functionPath(endpoint)))!;
     const [id, resource] = functionBehind(template, routeKey(endpoint));
     return { template, id, resource };
   };
 
-  test('is reached by one route in the stack of its family, which leads to its own code', () => {
-    expect(find().resource.Properties.Code).toEqual({ ZipFile: endpointId(path) });
+  test('is reached by one route in the stack of its function, which leads to its own code or, of a twin, to that of its endpoint', () => {
+    expect(find().resource.Properties.Code).toEqual({ ZipFile: endpointId(functionPath(endpoint)) });
     const everywhere = assembly.templates.flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route'));
     expect(everywhere.filter(([, { Properties }]) => Properties.RouteKey.split(' ')[1] === path)).toHaveLength(1);
   });

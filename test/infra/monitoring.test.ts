@@ -10,10 +10,11 @@ import { familyOf, withinFamily } from '../../lib/endpoint.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import { type Assembly, assemblyOf, functionsOf, type Resource, resources, type Template } from './assembly.ts';
-import { greedy, registered } from './endpoints.ts';
+import { greedy, ownFunctions, registered } from './endpoints.ts';
 import { workers } from './workers.ts';
 
 const endpoints = [...registered, greedy];
+const functions = [...ownFunctions, greedy];
 let assembly: Assembly;
 let alarms: [id: string, resource: Resource][];
 beforeAll(() => {
@@ -64,7 +65,7 @@ describe('alarms', () => {
   test('say what is broken for whom', () => {
     for (const [family] of assembly.families) {
       const [, alarm] = alarms.find(([id]) => id.startsWith(`${pascal(family)}Faults`))!;
-      const impacts = endpoints.filter(({ path }) => familyOf(path) === family).map(({ impact }) => impact);
+      const impacts = functions.filter(({ path }) => familyOf(path) === family).map(({ impact }) => impact);
       const text = alarm.Properties.AlarmDescription as string;
       const shown = impacts.filter((impact) => text.includes(impact));
       expect(shown.length).toBeGreaterThan(0);
@@ -297,7 +298,7 @@ describe('the dashboard', () => {
     const all = widgets();
     for (const family of assembly.families.keys()) {
       const row = all.findIndex(({ properties }) => properties.markdown === `**/${family}**`);
-      const expected = endpoints.filter(({ path }) => familyOf(path) === family).map(({ path }) => withinFamily(path)).sort();
+      const expected = functions.filter(({ path }) => familyOf(path) === family).map(({ path }) => withinFamily(path)).sort();
       for (const { properties } of [all[row + 1]!, all[row + 3]!, all[row + 4]!]) {
         expect(properties.metrics!.map((metric) => (metric.at(-1) as { label: string }).label).sort()).toEqual(expected);
       }

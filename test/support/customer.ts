@@ -1,17 +1,26 @@
-import { sourceFile } from '../../lib/endpoint.ts';
-import { toLambda } from '../../lib/http/lambda.ts';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { otherVersion, sourceFile } from '../../lib/endpoint.ts';
+import { toLambda, toLambdaWithTwin } from '../../lib/http/lambda.ts';
 import type { Handler } from '../../lib/http/stack.ts';
 import { type Headers, post, type Response } from './requests.ts';
 import { newWorkspace } from './workspaces.ts';
 
 const handlers = new Map<string, Handler>();
 
-/** The handler of an endpoint, by its path. */
+/** What the function of a path is made of: the endpoint whose file mirrors the path, or the path of its twin. */
+async function declared(path: string): Promise<{ endpoint: Parameters<typeof toLambdaWithTwin>[0]; twin?: Parameters<typeof toLambdaWithTwin>[1] }> {
+  const file = [path, otherVersion(path)].map(sourceFile).find((one) => existsSync(resolve(import.meta.dirname, '../..', one)));
+  return import(`../../${file}`);
+}
+
+/** The handler of an endpoint or a twin, by its path; requests come to it by the route of that path. */
 export async function handlerOf(path: string): Promise<Handler> {
   let handler = handlers.get(path);
   if (!handler) {
-    const { endpoint } = (await import(`../../${sourceFile(path)}`)) as { endpoint: Parameters<typeof toLambda>[0] };
-    handler = toLambda(endpoint);
+    const { endpoint, twin } = await declared(path);
+    const made = twin ? toLambdaWithTwin(endpoint, twin) : toLambda(endpoint);
+    handler = (event, context) => made({ ...event, routeKey: `POST ${path}` }, context);
     handlers.set(path, handler);
   }
   return handler;

@@ -4,7 +4,8 @@ import { writeThreads } from '../../../lib/data/content/threadWriter.ts';
 import { distinctBy } from '../../../lib/dict.ts';
 import { NewThread } from '../../../lib/domain/content/threads.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId } from '../../../lib/results.ts';
 import { Id, limits, list, optional } from '../../../lib/schema.ts';
 
@@ -57,4 +58,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(threads.map(({ annotationId }) => annotationId), results) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

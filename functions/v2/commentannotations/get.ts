@@ -2,11 +2,13 @@ import * as z from 'zod';
 import { readThreadPages } from '../../../lib/data/content/threadPages.ts';
 import { walkCursor } from '../../../lib/data/content/walk.ts';
 import { dict, distinct } from '../../../lib/dict.ts';
+import { OlderThread, toOlderThread } from '../../../lib/domain/content/olderRows.ts';
 import { listingFilters, oneAgentFilter, selectors } from '../../../lib/domain/content/threadFilters.ts';
 import { ShownThread } from '../../../lib/domain/content/threads.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
+import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/schema.ts';
 
 const path = '/v2/commentannotations/get';
@@ -86,4 +88,9 @@ export const endpoint = defineEndpoint({
   return { data: groupByDocumentId ? grouped(values) : values.map(({ thread }) => thread), nextPageToken: pages.next(walkCursor.of(next)) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineUnpagedTwin(endpoint, {
+  narrowBy: 'annotationIds', differs: 'without pages, of one document and with fewer fields', ignored: ['groupByDocumentId'], required: ['documentId'], message: 'Annotations fetched successfully.',
+  row: OlderThread.nullable(), toRow: toOlderThread,
+});
+
+export const handler = toLambdaWithTwin(endpoint, twin);

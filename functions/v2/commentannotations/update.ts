@@ -6,7 +6,8 @@ import { selectors, someSelector } from '../../../lib/domain/content/threadFilte
 import { ThreadChange, UserReplacements } from '../../../lib/domain/content/threads.ts';
 import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
 import { closedObject, Id, optional, Text } from '../../../lib/schema.ts';
 
@@ -59,4 +60,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(results.map(({ annotationId }) => annotationId), results.map(({ annotationId: id, success, message }) => ({ success, id, message }))) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -4,7 +4,8 @@ import { ensurePlace } from '../../../lib/data/content/places.ts';
 import { hasRecipients, hasTemplates, isSmall, NewNotification, newNotification } from '../../../lib/domain/content/notifications.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../lib/http/twin.ts';
 import { Id, optional } from '../../../lib/schema.ts';
 
 const message = 'Notification added successfully.';
@@ -54,4 +55,6 @@ export const endpoint = defineEndpoint({
   return { data: { success: true as const, message } };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -8,7 +8,8 @@ import { distinctBy } from '../../../lib/dict.ts';
 import { LocationKey } from '../../../lib/domain/content/location.ts';
 import { NotificationChange } from '../../../lib/domain/content/notifications.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';
 
@@ -47,4 +48,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(changes.map(({ id }) => id), results) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

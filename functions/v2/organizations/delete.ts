@@ -3,7 +3,8 @@ import { removalMessage } from '../../../lib/data/removal/begin.ts';
 import { sendHints } from '../../../lib/deliveries/hints.ts';
 import { distinct } from '../../../lib/dict.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../lib/http/twin.ts';
 import { sendTo } from '../../../lib/queues.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
 import { closedObject, Id, limits, list } from '../../../lib/schema.ts';
@@ -30,4 +31,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(organizationIds, results) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -2,11 +2,14 @@ import * as z from 'zod';
 import { type Organization, readOrganizations } from '../../../lib/data/organizations.ts';
 import { distinct } from '../../../lib/dict.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
+import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/schema.ts';
 
 const path = '/v2/organizations/get';
+
+const ShownOrganization = z.looseObject({ id: z.string(), organizationName: z.string().optional(), disabled: z.boolean() });
 
 export const endpoint = defineEndpoint({
   path,
@@ -19,7 +22,7 @@ export const endpoint = defineEndpoint({
     pageToken: optional(PageToken),
   }),
   output: z.object({
-    data: z.array(z.looseObject({ id: z.string(), organizationName: z.string().optional(), disabled: z.boolean() })),
+    data: z.array(ShownOrganization),
     nextPageToken: z.string().nullable(),
   }),
   message: 'Organization(s) retrieved successfully.',
@@ -46,4 +49,6 @@ function shown(organization: Organization) {
   return { ...open, id: organization.organizationId, organizationName: organization.organizationName, disabled: organization.disabled };
 }
 
-export const handler = toLambda(endpoint);
+export const twin = defineUnpagedTwin(endpoint, { narrowBy: 'organizationIds', row: ShownOrganization });
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { writeOrganizations } from '../../../lib/data/organizations.ts';
 import { distinctBy } from '../../../lib/dict.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
 import { Id, limits, list, Name, optional, withOpenKeys } from '../../../lib/schema.ts';
 
@@ -29,4 +30,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(changes.map(({ organizationId }) => organizationId), results) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -8,7 +8,8 @@ import { documentResource, folderResource, type Resource, writeUsers } from '../
 import { distinctBy } from '../../../lib/dict.ts';
 import { accessRoles } from '../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
 import { documentOrFolder, Id, limits, list, optional, UserProfile } from '../../../lib/schema.ts';
 
@@ -61,4 +62,6 @@ export const endpoint = defineEndpoint({
   }
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -7,7 +7,8 @@ import { documentResource, folderResource, type Resource } from '../../../lib/da
 import { distinct } from '../../../lib/dict.ts';
 import { sendHints } from '../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../lib/http/twin.ts';
 import { sendTo } from '../../../lib/queues.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
 import { closedObject, documentOrFolder, Id, limits, list, OpenObject, optional } from '../../../lib/schema.ts';
@@ -50,4 +51,6 @@ export const endpoint = defineEndpoint({
   }
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -9,7 +9,8 @@ import { dict, distinct } from '../../../lib/dict.ts';
 import { matchesUser } from '../../../lib/domain/users.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { internalAs } from '../../../lib/http/internalAs.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
+import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { documentOrFolder, Id, limits, list, Name, optional, PageSize, PageToken } from '../../../lib/schema.ts';
 
@@ -124,4 +125,6 @@ function shown(user: ListedUser): z.output<typeof ShownUser> {
   return ShownUser.parse(user);
 }
 
-export const handler = toLambda(endpoint);
+export const twin = defineUnpagedTwin(endpoint, { narrowBy: 'userIds', ignored: ['groupByDocumentId'], row: ShownUser });
+
+export const handler = toLambdaWithTwin(endpoint, twin);

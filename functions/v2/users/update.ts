@@ -7,7 +7,8 @@ import { documentResource, folderResource, type ResourceAt, updateUsers } from '
 import { distinctBy } from '../../../lib/dict.ts';
 import { accessRoles } from '../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
 import { closedObject, documentOrFolder, Id, limits, list, optional, UserProfile } from '../../../lib/schema.ts';
 
@@ -64,4 +65,6 @@ function isWide(options: { readonly all?: boolean | undefined; readonly allDocum
   return options?.all === true || options?.allDocuments === true;
 }
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -3,7 +3,8 @@ import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
 import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
 import { commentLists, oneCommentList, sentComments } from '../../../../lib/domain/content/comments.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { Id, optional } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
@@ -35,4 +36,6 @@ export const endpoint = defineEndpoint({
   return { data: await deps.comments.add(at, input.annotationId, sentComments(input), { verify: input.verifyUserPermissions ?? false, now }) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

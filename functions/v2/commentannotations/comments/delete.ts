@@ -4,7 +4,8 @@ import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
 import { CommentId, CommentResults } from '../../../../lib/domain/content/comments.ts';
 import { ContentUser } from '../../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId } from '../../../../lib/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/schema.ts';
 
@@ -41,4 +42,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(results.map(({ commentId }) => String(commentId)), results.map(({ commentId: id, success, message }) => ({ success, id, message }))) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import { type ReactedComment, readCommentPages } from '../../../../lib/data/content/commentPages.ts';
 import { CommentId, ShownComment, showComment } from '../../../../lib/domain/content/comments.ts';
+import { OlderComment, toOlderComment } from '../../../../lib/domain/content/olderRows.ts';
 import { ShownReaction, showReaction } from '../../../../lib/domain/content/reactions.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
+import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
 import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib/schema.ts';
 
 const path = '/v2/commentannotations/comments/get';
@@ -80,4 +82,8 @@ export const endpoint = defineEndpoint({
   return { data: page.values, nextPageToken: pages.next(page.next) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineUnpagedTwin(endpoint, {
+  narrowBy: 'commentIds', differs: 'without pages and with fewer fields', message: 'Comments(s) retrieved successfully.', row: OlderComment.nullable(), toRow: toOlderComment,
+});
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { countThreads } from '../../../../lib/data/content/threadCounts.ts';
 import { distinct } from '../../../../lib/dict.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId } from '../../../../lib/results.ts';
 import { Id, limits, list, optional } from '../../../../lib/schema.ts';
 
@@ -33,4 +34,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(documentIds, counts) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -6,7 +6,8 @@ import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../lib/dict.ts';
 import { notificationLevels } from '../../../../lib/domain/events/recipients.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { Id, limits, list, optional } from '../../../../lib/schema.ts';
 
 const Level = z.enum(notificationLevels);
@@ -62,4 +63,6 @@ export const endpoint = defineEndpoint({
   };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint, { differs: 'for documents alone', ignored: ['getOrganizationConfig'], required: ['documentIds'] });
+
+export const handler = toLambdaWithTwin(endpoint, twin);

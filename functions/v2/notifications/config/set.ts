@@ -9,7 +9,8 @@ import { requireChange } from '../../../../lib/domain/configs.ts';
 import { notificationChannels, notificationLevels } from '../../../../lib/domain/events/recipients.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { ApiError } from '../../../../lib/errors.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId } from '../../../../lib/results.ts';
 import { Id, limits, list, optional } from '../../../../lib/schema.ts';
 
@@ -59,4 +60,6 @@ export const endpoint = defineEndpoint({
   }
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint, { differs: 'for documents alone', required: ['documentIds'] });
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -5,8 +5,9 @@ import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../lib/dict.ts';
 import { accessTypes } from '../../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
+import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
 import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib/schema.ts';
 
 const path = '/v2/organizations/documents/get';
@@ -71,4 +72,6 @@ function shown({ documentId, documentName, disabled, accessType, folder, metadat
   };
 }
 
-export const handler = toLambda(endpoint);
+export const twin = defineUnpagedTwin(endpoint, { narrowBy: 'documentIds', row: ShownDocument });
+
+export const handler = toLambdaWithTwin(endpoint, twin);

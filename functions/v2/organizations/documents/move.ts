@@ -6,7 +6,8 @@ import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../lib/dict.ts';
 import { rootFolderId } from '../../../../lib/domain/folders.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { Id, limits, list } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
@@ -34,4 +35,6 @@ export const endpoint = defineEndpoint({
   return {};
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -5,7 +5,8 @@ import { placeOf } from '../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { distinctBy } from '../../../../lib/dict.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../../lib/results.ts';
 import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/schema.ts';
 
@@ -35,4 +36,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(documents.map(({ documentId }) => documentId), results) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -5,7 +5,8 @@ import { writeOrganizations } from '../../../../lib/data/organizations.ts';
 import { distinctBy } from '../../../../lib/dict.ts';
 import { accessTypes } from '../../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../../lib/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/schema.ts';
 
@@ -45,4 +46,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(folders.map(({ folderId }) => folderId), results) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -5,8 +5,9 @@ import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { accessTypes } from '../../../../lib/domain/access.ts';
 import { deepestFolder, rootFolderId } from '../../../../lib/domain/folders.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
+import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
 import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/schema.ts';
 
 const path = '/v2/organizations/folders/get';
@@ -69,4 +70,24 @@ export const endpoint = defineEndpoint({
   }
 });
 
-export const handler = toLambda(endpoint);
+const { apiKey: _key, ancestors: _ancestors, accessType: _type, inheritAccessFromParent: _inherits, ...olderFields } = ShownFolder.shape;
+
+/** A folder as `/v1` shows it. */
+const OlderFolder = z.object(olderFields);
+
+function toOlder({ apiKey: _, ancestors: __, accessType: ___, inheritAccessFromParent: ____, subFolders, ...folder }: z.output<typeof ShownFolder>): z.output<typeof OlderFolder> {
+  return { ...folder, subFolders: subFolders.map((one) => toOlder(one as z.output<typeof ShownFolder>)) };
+}
+
+/** Each page of one folder shows that folder with some more of those directly in it. */
+function joinFolders(rows: readonly z.output<typeof ShownFolder>[], page: readonly z.output<typeof ShownFolder>[]) {
+  const [last, first] = [rows.at(-1), page[0]];
+  if (!last || last.folderId !== first?.folderId) return [...rows, ...page];
+  return [...rows.slice(0, -1), { ...last, subFolders: [...last.subFolders, ...first.subFolders] }, ...page.slice(1)];
+}
+
+export const twin = defineUnpagedTwin(endpoint, {
+  narrowBy: 'folderId', differs: 'without pages, one level deep and with fewer fields', ignored: ['maxDepth'], message: 'Folders retrieved successfully.', row: OlderFolder, toRow: toOlder, join: joinFolders,
+});
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -5,7 +5,8 @@ import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { distinctBy } from '../../../../lib/dict.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { sendTo } from '../../../../lib/queues.ts';
 import { byId, ItemResults } from '../../../../lib/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/schema.ts';
@@ -42,4 +43,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(folders.map(({ folderId }) => folderId), results) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

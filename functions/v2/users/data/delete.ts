@@ -5,7 +5,8 @@ import { distinct } from '../../../../lib/dict.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { invalid } from '../../../../lib/errors.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { sendTo } from '../../../../lib/queues.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/schema.ts';
 
@@ -39,4 +40,6 @@ export const endpoint = defineEndpoint({
   return { data: begun };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

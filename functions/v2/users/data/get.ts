@@ -6,8 +6,9 @@ import { ShownNotification } from '../../../../lib/domain/content/notifications.
 import { ShownReaction } from '../../../../lib/domain/content/reactions.ts';
 import { ShownRecording } from '../../../../lib/domain/content/recordings.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { Id, optional, PageToken } from '../../../../lib/schema.ts';
 
 const path = '/v2/users/data/get';
@@ -64,4 +65,6 @@ export const endpoint = defineEndpoint({
   return { data, nextPageToken: pages.next(next && JSON.stringify(next)) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { writeDomains } from '../../../../lib/data/allowedDomains.ts';
 import { Domain, MOST_DOMAINS_PER_CALL } from '../../../../lib/domain/domains.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { list } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
@@ -25,4 +26,6 @@ export const endpoint = defineEndpoint({
   return { data: { domainsAdded: changed, skippedDomains: skipped } };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -4,7 +4,8 @@ import { findOrganization } from '../../../../../lib/data/organizations.ts';
 import { removeGroupMembers, userDeleted } from '../../../../../lib/data/userGroups.ts';
 import { dict, distinct } from '../../../../../lib/dict.ts';
 import { defineEndpoint } from '../../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { byId, GroupResults } from '../../../../../lib/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../../lib/schema.ts';
 
@@ -43,4 +44,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(ids, results.map((result) => ({ ...result, organizationUserGroupId }))) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

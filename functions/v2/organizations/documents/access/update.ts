@@ -6,7 +6,8 @@ import { findOrganization } from '../../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../../lib/dict.ts';
 import { accessTypes } from '../../../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { byId } from '../../../../../lib/results.ts';
 import { Id, limits, list } from '../../../../../lib/schema.ts';
 
@@ -35,4 +36,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(documentIds, results) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

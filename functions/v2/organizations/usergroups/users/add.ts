@@ -5,7 +5,8 @@ import { findOrganization } from '../../../../../lib/data/organizations.ts';
 import { writeGroups } from '../../../../../lib/data/userGroups.ts';
 import { distinct } from '../../../../../lib/dict.ts';
 import { defineEndpoint } from '../../../../../lib/endpoint.ts';
-import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { byId, GroupResults } from '../../../../../lib/results.ts';
 import { Id, limits, list } from '../../../../../lib/schema.ts';
 
@@ -32,4 +33,6 @@ export const endpoint = defineEndpoint({
   return { data: byId(ids, results.map((result) => ({ ...result, organizationUserGroupId }))) };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { readErasures } from '../../../../../lib/data/erasures.ts';
 import { defineEndpoint } from '../../../../../lib/endpoint.ts';
 import { ApiError } from '../../../../../lib/errors.ts';
-import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { Id } from '../../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
@@ -26,4 +27,6 @@ export const endpoint = defineEndpoint({
   return { data: { isDeleteCompleted: erasure.tasksLeft === 0, tasksLeft: erasure.tasksLeft, lastTaskCompletedTime: erasure.lastTaskCompletedAt ?? null } };
 });
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { iso } from '../../iso.ts';
+import { ShownComment } from './comments.ts';
+import { StoredUser } from './user.ts';
+
+/** A comment as `/v1` shows it. */
+export const OlderComment = ShownComment.pick({ commentId: true, commentText: true, commentHtml: true, from: true, lastUpdated: true, status: true, type: true });
+
+/** A thread as `/v1` shows it. */
+export const OlderThread = z.object({
+  annotationId: z.string(),
+  comments: z.array(OlderComment),
+  from: StoredUser,
+  /** That of its author's profile. */
+  color: z.string().optional(),
+  /** Epoch milliseconds. */
+  createdAt: z.number(),
+  /** ISO 8601. */
+  lastUpdated: z.string(),
+  status: z.record(z.string(), z.unknown()),
+});
+
+/** The comment of a row as `/v1` shows it; null for an id that nobody has. */
+export function toOlderComment(row: z.output<typeof OlderComment> | null): z.output<typeof OlderComment> | null {
+  return row && OlderComment.parse(row);
+}
+
+type ThreadRow = Omit<z.output<typeof OlderThread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };
+
+/** The thread of a row as `/v1` shows it; null for an id that nobody has. */
+export function toOlderThread(row: ThreadRow | null): z.output<typeof OlderThread> | null {
+  return row && OlderThread.parse({ ...row, color: row.from.color, lastUpdated: iso(row.lastUpdated) });
+}

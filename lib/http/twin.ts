@@ -1,0 +1,95 @@
+import * as z from 'zod';
+import { isLongerThan } from '../bytes.ts';
+import type { Uses } from '../capability.ts';
+import { type AuthLevel, type Call, type EndpointOf, otherVersion, type TwinOf } from '../endpoint.ts';
+import { type ApiError, invalid } from '../errors.ts';
+import { withFieldChanges } from '../schema.ts';
+import { ANSWER_BYTES } from './envelope.ts';
+
+/** Of how many pages an answer without pages is put together at most. */
+const MOST_PAGES = 5;
+
+/** What each twin may do otherwise. */
+interface CommonDifference<I extends z.ZodType> {
+  /** A fragment for the reference. */
+  readonly differs?: string;
+  readonly message?: string;
+  /** Fields that this version does not have; they are ignored like any unknown field. */
+  readonly ignored?: readonly (keyof z.input<I> & string)[];
+  /** Fields that are optional in the other version. */
+  readonly required?: readonly (keyof z.input<I> & string)[];
+}
+
+/**
+ * Declares the twin of an endpoint: the same operation in the other version of the API. A twin is one more route to the
+ * endpoint's function, and has nothing of its own but what is said here.
+ */
+export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
+  endpoint: EndpointOf<I, O, U, A>, { differs, message = endpoint.message as string, ignored = [], required = [] }: CommonDifference<I> = {},
+): TwinOf<z.ZodType<z.output<I>, z.input<I>>, O, U, A> {
+  const isSameInput = ignored.length + required.length === 0;
+  return {
+    ...endpoint,
+    path: otherVersion(endpoint.path),
+    twinOf: endpoint.path,
+    message,
+    input: isSameInput ? (endpoint.input as unknown as z.ZodType<z.output<I>, z.input<I>>) : withFieldChanges(endpoint.input, { ignored, required }),
+    ...(differs !== undefined && { differs }),
+  };
+}
+
+/** What a listing answers, of which there can be more than one page. */
+interface Page {
+  readonly data: unknown;
+  /** Most listings call their token `nextPageToken`, some `pageToken`. */
+  readonly nextPageToken?: string | null;
+  readonly pageToken?: string | null;
+}
+
+interface UnpagedDifference<I extends z.ZodType, R extends z.ZodType> extends CommonDifference<I> {
+  /** The parameter that makes the answer smaller. */
+  readonly narrowBy: keyof z.output<I> & string;
+  /** The schema of a row. */
+  readonly row: R;
+  /** Makes a row of one of the endpoint's; they are the same unless it is given. */
+  readonly toRow?: (row: never) => z.output<R>;
+  /** Adds the rows of a page to those of the pages before it; appends them unless it is given. */
+  readonly join?: (rows: readonly never[], page: readonly never[]) => readonly unknown[];
+}
+
+const pagingFields = ['order', 'pageSize', 'pageToken'];
+
+/**
+ * Declares the twin of a listing that answers everything at once. It reads at most five pages; INVALID_ARGUMENT naming the
+ * parameter that narrows the answer when there is more, or when the answer would exceed the limit of every answer.
+ */
+export function defineUnpagedTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel, R extends z.ZodType>(
+  endpoint: EndpointOf<I, O, U, A>, { differs = 'without pages', ignored = [], narrowBy, row, toRow = (same) => same, join = (rows, page) => [...rows, ...page], ...difference }: UnpagedDifference<I, R>,
+): TwinOf<z.ZodType<z.output<I>, Omit<z.input<I>, 'order' | 'pageSize' | 'pageToken'>>, z.ZodObject<{ data: z.ZodArray<R> }>, U, A> {
+  const unpaged = [...ignored, ...pagingFields];
+  const twin = defineTwin(endpoint, { ...difference, differs, ignored: unpaged as unknown as typeof ignored });
+  const { data, result } = endpoint.example as { data: object; result: { data: readonly never[] } };
+  return {
+    ...twin,
+    narrowBy,
+    output: z.object({ data: z.array(row) }),
+    example: { data: Object.fromEntries(Object.entries(data).filter(([key]) => !unpaged.includes(key))), result: { data: result.data.map(toRow) } },
+    run: async (call: Call<z.output<I>, U, A>) => {
+      let rows: readonly never[] = [];
+      let pageToken: string | null | undefined;
+      for (let page = 0; page < MOST_PAGES; page++) {
+        const input = { ...(call.input as object), ...(pageToken && { pageToken }) } as z.output<I>;
+        const answer = await endpoint.run({ ...call, input }) as unknown as Page;
+        rows = join(rows, answer.data as readonly never[]) as readonly never[];
+        pageToken = answer.nextPageToken ?? answer.pageToken;
+        if (!pageToken) return { data: rows.map(toRow) };
+        if (isLongerThan(JSON.stringify(rows), ANSWER_BYTES)) break;
+      }
+      throw tooMuch(narrowBy, endpoint.path);
+    },
+  } as never;
+}
+
+function tooMuch(narrowBy: string, path: string): ApiError {
+  return invalid({ path: [narrowBy], code: 'answer_too_large', message: `There is too much for one answer: narrow it by ${narrowBy}, or read it in pages from ${path}` });
+}
