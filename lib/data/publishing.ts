@@ -1,5 +1,6 @@
 import type { Capability } from '../capability.ts';
 import { sourceOf, type AudienceThread } from '../domain/events/payload.ts';
+import { guarded } from '../domain/content/threads.ts';
 import { annotationIdIn, type Published, publishedPayload } from '../domain/events/published.ts';
 import { findRecords } from './content/recordIds.ts';
 import { ThreadEntity } from './content/threads.ts';
@@ -53,8 +54,8 @@ export class EventPublisher {
     const [position] = await findRecords(this.#table, place, [{ kind: 'thread', id: annotationId, within: document.documentId }]);
     const thread = position && (await this.#table.get(ThreadEntity, { ...place, annotationId, createdAt: position.createdAt }));
     if (!thread) return undefined;
-    const { createdAt, from: { userId: authorId }, visibility } = thread;
-    return { organization: organization.internalId, document: document.internalId, annotationId, createdAt, organizationId: organization.organizationId, authorId, visibility };
+    const { createdAt } = thread;
+    return { ...guarded(thread, organization.organizationId), organization: organization.internalId, document: document.internalId, annotationId, createdAt };
   }
 }
 

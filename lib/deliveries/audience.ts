@@ -1,11 +1,15 @@
-import { guardsOf, memberships, usersWithAccess } from '../data/content/viewers.ts';
 import { notificationSettings } from '../data/content/notificationSettings.ts';
-import { type Document, DocumentEntity } from '../data/documents.ts';
+import { CommentEntity, ThreadEntity } from '../data/content/threads.ts';
+import { usersWhoSee } from '../data/content/viewers.ts';
+import { type Document, DocumentEntity, DocumentReader } from '../data/documents.ts';
+import type { Stored } from '../data/entity.ts';
 import { placeOf } from '../data/folders.ts';
 import { type Organization, OrganizationEntity } from '../data/organizations.ts';
-import type { Table } from '../data/table.ts';
-import { type Guarded, maySee, visibleToMembersOf } from '../domain/content/visibility.ts';
-import type { Audience, AudienceThread, EventPayload } from '../domain/events/payload.ts';
+import { type Table, wanted } from '../data/table.ts';
+import { contextItems } from '../domain/content/comments.ts';
+import type { Guard } from '../domain/content/threadAccess.ts';
+import { guarded } from '../domain/content/threads.ts';
+import type { Audience, EventPayload } from '../domain/events/payload.ts';
 import { levelsFor, type RecipientRules } from '../domain/events/recipients.ts';
 import { distinct } from '../dict.ts';
 
@@ -37,7 +41,7 @@ export function candidates({ actorId, addressed, following }: Audience): string[
 
 interface EventPlace {
   readonly organization: Organization;
-  readonly document: Document | undefined;
+  readonly document: Stored<Document> | undefined;
 }
 
 /** Where an event happened: undefined when its organization or document is not there any more. */
@@ -52,37 +56,50 @@ async function placeOfEvent(table: Table, { tenant, organizationId, documentId, 
   return { organization, document };
 }
 
-/** A thread as it is now. Once it is gone nobody hears of it any more, but that it was deleted those who could see it. */
-async function guardedNow(table: Table, tenant: string, event: string, thread: AudienceThread): Promise<Guarded | undefined> {
-  const [current] = await guardsOf(table, { tenant, organization: thread.organization }, thread.organizationId, [thread]);
-  return current ?? (event === 'comment.delete' ? thread : undefined);
+/** What recipients of an event must be allowed to see. */
+type EventGuard = Pick<Guard, 'thread' | 'accessFields'>;
+
+/**
+ * Reads the thread and the comment of an event as they are now; undefined when the thread is deleted. A deletion is told to users who could see the
+ * deleted comment, so `comment.delete` falls back on what the event recorded. One BatchGet.
+ */
+async function guardNow(table: Table, event: OccurredEvent): Promise<EventGuard | undefined> {
+  const { tenant, payload: { audience } } = event;
+  const { thread, accessFields = [] } = audience ?? {};
+  if (!thread) return { accessFields };
+  const { organization, document, annotationId, createdAt, commentId } = thread;
+  const place = { tenant, organization, document };
+  const [head, comment] = await table.getEach(
+    wanted(ThreadEntity, { ...place, annotationId, createdAt }),
+    ...(commentId === undefined ? [] : [wanted(CommentEntity, { ...place, annotationId, threadCreatedAt: createdAt, commentId })]),
+  );
+  if (!head && event.event !== 'comment.delete') return undefined;
+  return {
+    thread: head ? guarded(head, thread.organizationId) : thread,
+    accessFields: distinct([...accessFields, ...(contextItems(comment?.context) ?? [])]),
+  };
 }
 
 /**
- * What decides who is told of an event, as things are now and not as they were when it happened: settings, the visibility of the
- * thread, and access to the document. On a public document a user need not be known to be told. Nobody is told of what happened in a
- * document or thread that is gone; but that a comment was deleted, also when the thread went with it.
+ * Reads what decides who is told of an event: settings, and whether a user may see the event, by the rule `maySee`. All of it is read when the
+ * event is sent, not when it happened. A user that the tenant does not know can be told of an event in a public document. Nobody is told
+ * of an event in a document or thread that is deleted, except `comment.delete` of a thread that was deleted with its last comment.
  */
 export async function audienceRules({ table, clock }: AudienceDeps, tenant: string, event: OccurredEvent): Promise<RecipientRules> {
   const { audience } = event.payload;
   const userIds = audience ? candidates(audience) : [];
   if (!audience || userIds.length === 0) return nobody;
-  const { thread } = audience;
-  const [at, guarded] = await Promise.all([placeOfEvent(table, event), thread && guardedNow(table, tenant, event.event, thread)]);
-  if (!at || (thread && !guarded)) return nobody;
+  const [at, guard] = await Promise.all([placeOfEvent(table, event), guardNow(table, event)]);
+  if (!at || !guard) return nobody;
 
-  const now = clock();
   const { organization, document } = at;
   const place = placeOf(tenant, organization);
-  const membersSee = guarded && visibleToMembersOf(guarded);
-  const [settings, withAccess, isMember] = await Promise.all([
-    notificationSettings(table, place, document?.internalId, userIds),
-    document ? usersWithAccess(table, { organization, document, place: { ...place, document: document.internalId } }, userIds, { now, strangers: true }) : new Set(userIds),
-    membersSee === undefined ? [] : memberships(table, tenant, userIds.map((userId) => ({ organizationId: membersSee, userId })), now),
-  ]);
-  const members = new Set(userIds.filter((_userId, index) => isMember[index]));
-  return {
-    levelsOf: (userId) => settings.get(userId) ?? levelsFor(undefined, undefined),
-    maySee: (userId) => withAccess.has(userId) && (!guarded || maySee(guarded, userId, members.has(userId))),
+  const scope = { place, organization, now: clock() };
+  const seeing = async () => {
+    if (!document) return usersWhoSee(table, scope, guard, userIds);
+    const [placed] = await new DocumentReader(table).placed(place, [document]);
+    return placed ? usersWhoSee(table, scope, { ...guard, document: placed }, userIds) : new Set<string>();
   };
+  const [settings, allowed] = await Promise.all([notificationSettings(table, place, document?.internalId, userIds), seeing()]);
+  return { levelsOf: (userId) => settings.get(userId) ?? levelsFor(undefined, undefined), maySee: (userId) => allowed.has(userId) };
 }

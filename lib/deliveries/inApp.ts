@@ -11,6 +11,7 @@ import { type ContentUser, MOST_INVOLVED, StoredUser } from '../domain/content/u
 import { recipientsOf } from '../domain/events/recipients.ts';
 import { commentVerbs } from '../domain/groupedTriggers.ts';
 import type { NotificationConfig } from '../domain/notificationConfig.ts';
+import { dict } from '../dict.ts';
 import { derivedId } from '../ids.ts';
 import { AccessContext, optional } from '../schema.ts';
 import { type AudienceDeps, audienceRules, type OccurredEvent } from './audience.ts';
@@ -44,7 +45,8 @@ const headlines: Readonly<Record<Verb, string>> = {
   unsubscribed: '{actionUser} unsubscribed from a comment',
 };
 
-const Comment = z.object({ commentId: z.number(), commentText: z.string().optional() });
+const Context = optional(z.object({ access: optional(AccessContext) }));
+const Comment = z.object({ commentId: z.number(), commentText: z.string().optional(), context: Context });
 
 /** What a notification needs of an event's data; events that customers publish need not have it. */
 const CommentData = z.object({
@@ -53,7 +55,7 @@ const CommentData = z.object({
     annotationId: z.string(),
     type: z.string().optional(),
     location: optional(Location),
-    context: optional(z.object({ access: optional(AccessContext) })),
+    context: Context,
     comments: z.array(Comment).optional(),
   }),
   targetComment: Comment.optional(),
@@ -75,8 +77,8 @@ export function inAppNotifications({ eventId, event, documentId, createdAt, payl
   const thread = payload.audience?.thread;
   if (!verb || !success || !thread || documentId === undefined) return [];
   const { actionUser, commentAnnotation: { annotationId, type, location, context, comments }, targetComment = comments?.[0] } = data;
-  const { createdAt: threadCreatedAt, authorId, visibility } = thread;
-  const about = { annotationId: thread.annotationId, createdAt: threadCreatedAt, authorId, visibility };
+  const { createdAt: threadCreatedAt, authorId, visibility, accessFields } = thread;
+  const about = { annotationId: thread.annotationId, createdAt: threadCreatedAt, authorId, visibility, accessFields: accessFields && [...accessFields] };
   // What somebody deleted is not to be read once more.
   const text = verb === 'deleted' ? '' : clipped(targetComment?.commentText ?? '');
   const groups = Array.from({ length: Math.ceil(recipients.length / MOST_INVOLVED) }, (_each, index) => recipients.slice(index * MOST_INVOLVED, (index + 1) * MOST_INVOLVED));
@@ -89,9 +91,21 @@ export function inAppNotifications({ eventId, event, documentId, createdAt, payl
     displayHeadlineMessageTemplate: headlines[verb],
     displayHeadlineMessageTemplateData: { actionUser },
     displayBodyMessage: text,
-    context: context?.access && { access: context.access },
+    context: contextOf([context, ...(targetComment ? [targetComment.context] : [])]),
     location,
   }, { id: derivedId('ntf', createdAt, [eventId, index]), documentId, now: createdAt, thread: about }));
+}
+
+/** The context of a notification: all that the thread and the comment require. A field that both have gets the values of both. */
+function contextOf(contexts: readonly z.output<typeof Context>[]): { access: z.output<typeof AccessContext> } | undefined {
+  const [first, ...others] = contexts.map((context) => context?.access).filter((access) => access !== undefined);
+  if (!first) return undefined;
+  const access = new Map(Object.entries(first));
+  for (const [field, values] of others.flatMap((other) => Object.entries(other))) {
+    const before = access.get(field);
+    access.set(field, before === undefined ? values : [...new Set([before, values].flat())]);
+  }
+  return { access: dict([...access]) };
 }
 
 /** A text cut between two characters. */
@@ -123,7 +137,7 @@ export function fanOutInApp({ table, clock, configs, notifications }: InAppDeps)
 
 /** Make the in-app notifications of events. */
 export const inAppFanOut: Capability<(event: OccurredEvent) => Promise<void>> = /* @__PURE__ */ building([addNotifications, readNotificationConfig], {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem'] }],
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
   env: ['TABLE_NAME'],
   open: (env) => fanOutInApp({ table: openTable(env), clock: Date.now, configs: readNotificationConfig.open(env), notifications: addNotifications.open(env) }),
 });

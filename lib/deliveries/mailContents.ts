@@ -127,7 +127,7 @@ function templateOf({ emailServiceConfig: { commentTemplateId, tagTemplateId } }
 
 /** Make the mails that are to be sent. Whoever uses it may read the master key. */
 export const mailContents: Capability<MailContents> = /* @__PURE__ */ building([secretBox, unsubscribeLinks, sesSender], {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem'] }],
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
   env: ['TABLE_NAME'],
   open: (env) => new MailContents({
     table: openTable(env), box: secretBox.open(env), links: unsubscribeLinks.open(env), ses: sesSender.open(env), sendGrid: (account) => new SendGridSender(account), clock: Date.now,

@@ -73,7 +73,7 @@ export function ownerNotice(deps: MakeDeps): NotifyOwner {
 
 /** Make the mails of events. */
 export const mailFanOut: Capability<() => Consumer> = /* @__PURE__ */ building([makeMails, sendTo.mail, mailTiming], {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem'] }],
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
   env: ['TABLE_NAME'],
   open: (env) => fanOutMails({ table: openTable(env), clock: Date.now, mails: makeMails.open(env), queue: sendTo.mail.open(env), timing: mailTiming.open(env) }),
 });

@@ -182,7 +182,7 @@ function withVisibility(payload: EventPayload, visibility: Visibility | undefine
 
 /** Make the requests of deliveries. Whoever uses it may read the master key. */
 export const webhookRequests: Capability<WebhookRequests> = /* @__PURE__ */ building([secretBox], {
-  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem'] }],
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'Query'] }],
   env: ['TABLE_NAME'],
   open: (env) => new WebhookRequests(openTable(env), secretBox.open(env)),
 });

@@ -216,6 +216,11 @@ export function accessContext(user: UserAccess, above: (internalId: string) => r
   return fields.size > 0 ? [...fields].sort() : undefined;
 }
 
+/** Whether an access context includes every `field:value` item that a record requires. A record without items requires nothing. */
+export function contextAllows({ accessFields: required = [] }: { readonly accessFields?: readonly string[] | undefined }, allowed: readonly string[] = []): boolean {
+  return required.every((field) => allowed.includes(field));
+}
+
 /** `{ field: value or values }` as sorted, distinct `field:value` items. */
 export function accessFields(access: Readonly<Record<string, string | number | readonly (string | number)[]>>): string[] {
   const items = Object.entries(access).flatMap(([field, values]) => [values].flat().map((value) => `${field}:${value}`));

@@ -284,6 +284,7 @@ export async function prepare(): Promise<Subject> {
     await add('/v2/organizations/documents/add', { ...organization, ...contents });
     await add('/v2/users/add', { ...organization, ...contents });
   }
+  await add('/v2/auth/permissions/add', { user: { userId: 'ada' }, permissions: { resources: [{ type: 'folder', id: 'contracts', ...crowd }] } });
   for (const organizationId of ['moved-0', 'moved-1', 'opened-0', 'opened-1']) {
     await add('/v2/organizations/folders/add', { organizationId, createOrganization: true });
     await add('/v2/organizations/documents/add', { organizationId, folderId: 'drafts' });

@@ -223,10 +223,11 @@ const dearReads: Costs = {
   '/v2/commentannotations/get by id': [5, 3, 5, 0],
   '/v2/commentannotations/get a page': [3, 3, 3, 0],
   '/v2/commentannotations/get a hundred': [3, 3, 32, 0],
-  '/v2/commentannotations/count/get of a document': [4, 4, 33, 0],
+  // A document that is not public: the user and the grants of the user decide.
+  '/v2/commentannotations/count/get of a document': [6, 5, 35, 0],
   '/v2/notifications/get by id': [5, 4, 5, 0],
   '/v2/notifications/get a page of a document': [3, 3, 3, 0],
-  '/v2/notifications/get a page of a user': [8, 5, 8, 0],
+  '/v2/notifications/get a page of a user': [6, 5, 6, 0],
   '/v1/notifications/get of a document': [3, 3, 3, 0],
   '/v2/notifications/config/get of one document': [3, 3, 4, 0],
   '/v2/users/data/get of one user': [13, 5, 22, 0],

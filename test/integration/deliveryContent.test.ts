@@ -123,6 +123,22 @@ describe('what a delivery tells, as things are when it is made', () => {
     expect(bodyAt('/processed')).toMatchObject({ recipients: [], accessDeniedUsers: ['grace'], visibility: { type: 'restricted' } });
   });
 
+  test('a user whose access context lacks that of the thread is denied and no recipient', async () => {
+    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') } });
+    await thread();
+    await update({ context: { access: { region: 'eu' } } });
+    await system.drain();
+    expect(bodyAt('/processed')).toMatchObject({ recipients: [], accessDeniedUsers: ['grace'] });
+  });
+
+  test('a user whose access context includes that of the thread is a recipient', async () => {
+    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') } });
+    await thread({ context: { access: { region: 'eu' } } });
+    await customer.ok('/v2/auth/permissions/add', { user: grace, permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] } });
+    await system.drain();
+    expect(bodyAt('/processed')).toMatchObject({ recipients: [{ userId: 'grace' }], accessDeniedUsers: [] });
+  });
+
   test('facts B10: what is encrypted opens with the customer\'s key alone', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     await customer.ok(paths.updateConfig, { encryptData: true, publicKey: publicKey.export({ type: 'spki', format: 'pem' }) });

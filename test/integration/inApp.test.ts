@@ -142,6 +142,19 @@ describe('nobody is notified', () => {
     expect([await inbox('grace'), (await inbox('lin')).length]).toEqual([[], 2]);
   });
 
+  test('whose access context lacks that of the thread or of the comment', async () => {
+    const context = (region: string) => ({ context: { access: { region } } });
+    await customer.ok('/v2/auth/permissions/add', { user: { userId: 'grace' }, permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: ['eu', 'us'] } } }] } });
+    await customer.ok('/v2/auth/permissions/add', { user: { userId: 'lin' }, permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] } });
+    await thread('t', context('eu'), mention('grace', 'lin'));
+    await reply('t', { from: ada, ...context('us'), ...mention('grace', 'lin') });
+    await fanOutAll();
+    const shown: any[] = await customer.ok('/v2/notifications/get', { ...at, order: 'asc' });
+    const all = shown.map(({ context: { accessFields }, notifyUsersByUserId }) => [accessFields, Object.keys(notifyUsersByUserId).length]);
+    expect(all).toEqual([[['region:eu'], 2], [['region:eu', 'region:us'], 1]]);
+    expect([await headlines('grace'), await headlines('lin')]).toEqual([['{actionUser} commented', '{actionUser} replied'], ['{actionUser} commented']]);
+  });
+
   test('who is no member of the organization that the thread is for', async () => {
     await thread('members', { visibility: { type: 'organizationPrivate' } }, mention('grace', 'stranger'));
     await fanOutAll();

@@ -127,6 +127,55 @@ describe('a private thread', () => {
   });
 });
 
+describe('a thread with an access context', () => {
+  const eu = { context: { access: { region: 'eu' } } };
+  const allow = (userId: string, ...regions: string[]) => customer.ok('/v2/auth/permissions/add', {
+    user: { userId }, permissions: { resources: [{ type: 'document', id: nda.documentId, organizationId: nda.organizationId, context: { access: { region: regions } } }] },
+  });
+  const mentionsGraceAndBob = { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] };
+
+  test('is mailed only to users whose access context includes the context of the thread', async () => {
+    await allow('bob', 'us', 'eu');
+    await allow('grace', 'us');
+    await addThread(eu, mentionsGraceAndBob);
+    await system.deliver();
+    expect(system.mailed).toEqual(['bob@example.com']);
+    expect(await system.states()).toEqual({ bob: 'SENT' });
+  });
+
+  test('is mailed only to users whose access context includes the context of the comment', async () => {
+    await allow('bob', 'eu');
+    await addThread({}, { ...mentionsGraceAndBob, ...eu });
+    await system.deliver();
+    expect(system.mailed).toEqual(['bob@example.com']);
+  });
+
+  test.each<[what: string, change: () => Promise<unknown>]>([
+    ['the thread got a context that the user lacks', () => customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['thread'], updatedData: eu })],
+    ['the comment got a context that the user lacks', () => customer.ok('/v2/commentannotations/comments/update', { ...nda, annotationId: 'thread', commentIds: [1], updatedData: eu })],
+    ['the user lost access to the document', async () => {
+      await customer.ok('/v2/organizations/documents/access/update', { organizationId: nda.organizationId, documentIds: [nda.documentId], accessType: 'restricted' });
+      await customer.ok('/v2/auth/permissions/remove', { userId: 'grace', permissions: { resources: [{ type: 'document', id: nda.documentId, organizationId: nda.organizationId }] } });
+    }],
+  ])('is not mailed when, before the mail is sent, %s', async (_what, change) => {
+    await allow('bob', 'eu');
+    await addThread({}, mentionsGraceAndBob);
+    await system.fanOut();
+    await change();
+    await system.workOff();
+    expect(system.mailed).toEqual(['bob@example.com']);
+    expect(await system.states()).toEqual({ bob: 'SENT', grace: 'SKIPPED' });
+  });
+
+  test('is not mailed for a published event that states a context which the user lacks', async () => {
+    await allow('bob', 'eu');
+    const comment = { commentText: 'Secret', from: ada, to: [{ userId: 'grace' }, { userId: 'bob' }] };
+    await customer.ok('/v2/events/publish', { ...nda, event: 'comment.add', actionUser: ada, data: { commentAnnotation: { annotationId: 'elsewhere', ...eu }, targetComment: comment } });
+    await system.deliver();
+    expect(system.mailed).toEqual(['bob@example.com']);
+  });
+});
+
 describe('just before it is sent', () => {
   test.each<[what: string, change: () => Promise<unknown>]>([
     ['the service was turned off', () => configure({ useEmailService: false })],

@@ -135,6 +135,27 @@ describe('a notification about a thread', () => {
     expect(await listed('stranger')).toEqual([]);
   });
 
+  test('is hidden from users who lack the access context that the thread has now, or had when it was deleted', async () => {
+    await thread('t');
+    await thread('u');
+    await about('1', 't');
+    await customer.ok('/v2/commentannotations/update', { organizationId: 'acme', documentId: 'nda', annotationIds: ['t', 'u'], updatedData: { context: { access: { region: 'eu' } } } });
+    await about('2', 'u');
+    expect([await listed('ada'), await listed('grace')]).toEqual([[], []]);
+    await customer.ok('/v2/auth/permissions/add', { user: { userId: 'grace' }, permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] } });
+    await customer.ok('/v2/commentannotations/delete', { organizationId: 'acme', documentId: 'nda', annotationIds: ['u'] });
+    expect([await listed('ada'), await listed('grace')]).toEqual([[], ['1', '2']]);
+  });
+
+  test('is hidden from users who have no access to the document any more', async () => {
+    await thread('t');
+    await about('1', 't');
+    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
+    expect(await listed('grace')).toEqual([]);
+    await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'grace' }] });
+    expect(await listed('grace')).toEqual(['1']);
+  });
+
   test('is shown by what the thread is now, and once it is gone by what it was when the notification was made', async () => {
     await thread('secret', { type: 'restricted', userIds: ['grace'] });
     await about('1', 'secret');

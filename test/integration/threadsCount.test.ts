@@ -40,6 +40,29 @@ describe('count/get', () => {
     expect(await getThread(customer, 'few')).toMatchObject({ visibility: { type: 'restricted', userIds: ['guest'] } });
   });
 
+  test('counts nothing of a document that the user may not see', async () => {
+    const customer = await newCustomer();
+    await addThreads(customer, [thread('a', { from: { userId: 'ada' } })]);
+    await addThreads(customer, [thread('b')], { documentId: 'open' });
+    await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'guest' }] });
+    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
+    const counts = await Promise.all(['ada', 'guest', 'stranger'].map((userId) => customer.ok(COUNT, { organizationId: 'acme', documentIds: ['nda', 'open'], userId })));
+    expect(counts.map(({ nda: { total }, open }) => [total, open.total])).toEqual([[0, 1], [1, 1], [0, 1]]);
+  });
+
+  test('counts only threads whose access context the user has', async () => {
+    const customer = await newCustomer();
+    await addThreads(customer, [thread('eu', { context: { access: { region: 'eu' } } }), thread('us', { context: { access: { region: 'us', level: 1 } } }), thread('all')]);
+    expect((await count(customer, 'bob')).total).toBe(1);
+    const allow = (access: object) => customer.ok('/v2/auth/permissions/add', { user: { userId: 'bob' }, permissions: { resources: [{ type: 'organization', id: 'acme', context: { access } }] } });
+    await allow({ region: ['eu', 'us'] });
+    expect((await count(customer, 'bob')).total).toBe(2);
+    await allow({ region: ['us'], level: 1 });
+    expect((await count(customer, 'bob')).total).toBe(2);
+    await allow({ region: ['eu', 'us'], level: 1 });
+    expect((await count(customer, 'bob')).total).toBe(3);
+  });
+
   test('is exact past the second page and past 1 MB', async () => {
     const customer = await newCustomer();
     const commentData = [comment({ commentText: 'x'.repeat(10_000) })];

@@ -103,6 +103,24 @@ describe('spec 4.19: users/data/get', () => {
     expect(await data('lin')).toMatchObject({ comments: [{ commentText: 'by Ada' }, { commentText: 'by Grace' }], notifications: [{ id: 'n1' }] });
   });
 
+  test('hides what mentions a user who lacks its access context or access to its document, but not what the user wrote', async () => {
+    const eu = { context: { access: { region: 'eu' } } };
+    await thread('by thread', [{ commentText: 'in eu', from: ada, ...mention('grace') }, { commentText: 'by Grace', from: grace }], eu);
+    await thread('by comment', [{ commentText: 'all', from: ada, ...mention('grace') }, { commentText: 'in eu too', from: ada, ...mention('grace'), ...eu }]);
+    await notify('n1', eu);
+    await notify('n2', { notificationSource: 'comment', notificationSourceData: { annotationId: 'by thread' } });
+    await notify('n3');
+    const given = async () => {
+      const { comments, notifications } = await data('grace');
+      return [comments.map(({ commentText }) => commentText), notifications.map(({ id }) => id)];
+    };
+    expect(await given()).toEqual([['by Grace', 'all'], ['n3']]);
+    await customer.ok('/v2/auth/permissions/add', { user: grace, permissions: { resources: [{ type: 'document', id: 'offer', organizationId: 'acme', ...eu }] } });
+    expect(await given()).toEqual([['in eu', 'by Grace', 'all', 'in eu too'], ['n1', 'n2', 'n3']]);
+    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
+    expect(await given()).toEqual([['by Grace'], ['n1', 'n3']]);
+  });
+
   test('gives nothing of a thread that is gone', async () => {
     await thread('t1', [{ commentText: 'by Ada', from: ada }]);
     await thread('t2', [{ commentText: 'by Ada', from: ada }]);
@@ -139,7 +157,7 @@ describe('spec 4.19: users/data/get', () => {
     for (let i = 0; i < 3; i++) await notify(`n${i}`);
     const found = await pages('grace', async (page) => {
       await comment('t0', [{ commentText: `new ${page}`, from: ada, ...mention('grace') }]);
-      await customer.ok('/v2/commentannotations/comments/update', { ...at, annotationId: 't0', commentIds: [10, 110, 210], updatedData: { context: { access: { page } } } });
+      await customer.ok('/v2/commentannotations/comments/update', { ...at, annotationId: 't0', commentIds: [10, 110, 210], updatedData: { metadata: { page } } });
       await notify(`new${page}`);
     });
     const texts = found.flatMap(({ comments }) => comments.map(({ commentText }) => commentText));

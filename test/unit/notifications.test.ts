@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fairShares } from '../../lib/domain/content/fairShares.ts';
+import { contextAllows } from '../../lib/domain/access.ts';
 import {
-  annotationOf, changeNotification, contextAllows, fits, names, NewNotification, newNotification, type Notification, NotificationId, showNotification, userHash,
+  annotationOf, changeNotification, fits, names, NewNotification, newNotification, type Notification, NotificationId, showNotification, userHash,
 } from '../../lib/domain/content/notifications.ts';
 import { inAppNotifications, makesNotifications } from '../../lib/deliveries/inApp.ts';
 import { initialNotificationConfig, changeNotificationConfig } from '../../lib/domain/notificationConfig.ts';

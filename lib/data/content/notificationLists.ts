@@ -1,7 +1,7 @@
 import type { Capability } from '../../capability.ts';
 import { distinctBy } from '../../dict.ts';
-import { accessContext, documentPermission, type UserAccess } from '../../domain/access.ts';
-import { contextAllows, names, type Notification, type ShownNotification, showNotification } from '../../domain/content/notifications.ts';
+import { names, type Notification, type ShownNotification, showNotification } from '../../domain/content/notifications.ts';
+import type { Guard } from '../../domain/content/threadAccess.ts';
 import { invalid } from '../../errors.ts';
 import { limits } from '../../schema.ts';
 import { type Document, DocumentReader } from '../documents.ts';
@@ -9,10 +9,9 @@ import { type Place, placeOf } from '../folders.ts';
 import { joinKey } from '../keys.ts';
 import type { Organization } from '../organizations.ts';
 import { openTable, type Table } from '../table.ts';
-import { UserReader } from '../users.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from './involvements.ts';
 import { namedNotifications, NotificationEntity, type PlacedNotification, readNotifications } from './notifications.ts';
-import { guardsOf, visibleTo } from './viewers.ts';
+import { guardsOf, ViewerChecks } from './viewers.ts';
 import { everyDocument, liveDocuments, stretch, theseDocuments, walk, walkCursor } from './walk.ts';
 
 /** Which notifications are asked for; what is given is combined. */
@@ -69,12 +68,10 @@ interface Round {
 export class NotificationLists {
   readonly #table: Table;
   readonly #documents: DocumentReader;
-  readonly #users: UserReader;
 
   constructor(table: Table) {
     this.#table = table;
     this.#documents = new DocumentReader(table);
-    this.#users = new UserReader(table);
   }
 
   /**
@@ -91,14 +88,12 @@ export class NotificationLists {
     if (notificationIds === undefined && userId === undefined) return this.#walked(place, document, isThere, options, show);
 
     const rounds = notificationIds ? this.#named(place, notificationIds, options) : this.#edges(place, [userId as string, EVERYBODY], document?.internalId, options);
-    const viewer = userId === undefined ? undefined : this.#viewer(place, organization, userId, options.now);
-    // It is awaited with the first round; a failure before that must not leave it without anybody who looks.
-    viewer?.catch(() => undefined);
+    const viewing = userId === undefined ? undefined : { organization, place, userId, checks: new ViewerChecks(this.#table, { place, organization, now: options.now }, userId) };
     const values: ShownNotification[] = [];
     let [position, bytes] = [options.after, 0];
     for await (const { candidates, upTo } of rounds) {
       const asked = candidates.filter((one) => (isThere?.(one.notification) ?? true) && (!document || one.document === document.internalId));
-      const seen = viewer ? await this.#visible(await viewer, asked) : asked;
+      const seen = viewing ? await this.#visible(viewing, asked) : asked;
       for (const { key, notification } of seen) {
         const shown = show(notification);
         bytes += Buffer.byteLength(JSON.stringify(shown));
@@ -203,48 +198,41 @@ export class NotificationLists {
     return { edges: known.sort(order), next: next?.key };
   }
 
-  async #viewer(place: Place, { organizationId, internalId }: Organization, userId: string, now: number): Promise<Viewer> {
-    const [[known], grants] = await Promise.all([this.#users.known(place.tenant, [userId]), this.#users.grants(place, userId)]);
-    return { place, userId, organizationId, access: { known: known !== undefined, organizationId: internalId, grants, now: now / 1000 }, now };
-  }
-
   /**
-   * Those of the notifications that are for a user: that name the user, or are for everybody with access to the document; and that the user
-   * may see, as their context and the visibility of their threads go. Documents that are gone have none.
+   * Returns the notifications that a user sees: those that name the user, or are for everybody with access to the document; and that the user may see,
+   * by the rule `maySee`. A deleted document has none.
    */
-  async #visible({ place, userId, organizationId, access, now }: Viewer, candidates: readonly Candidate[]): Promise<Candidate[]> {
+  async #visible({ organization, place, userId, checks }: Viewing, candidates: readonly Candidate[]): Promise<Candidate[]> {
     const documents = await liveDocuments(this.#documents, place, candidates.map(({ notification }) => notification.documentId));
-    const allowed = accessContext(access);
-    const theirs = candidates.filter(({ document: internalId, notification }) => {
-      const document = documents.get(notification.documentId);
-      if (document?.internalId !== internalId || !contextAllows(notification, allowed)) return false;
-      return names(notification, userId) || (notification.notifyAll && documentPermission(access, document).errorCode === undefined);
-    });
-    const visible = await threadsVisible(this.#table, place, organizationId, userId, theirs, now);
-    return theirs.filter((_candidate, index) => visible[index]);
+    const there = candidates.filter(({ document, notification }) => documents.get(notification.documentId)?.internalId === document && (names(notification, userId) || notification.notifyAll));
+    const guards = await notificationGuards(this.#table, place, organization.organizationId, there);
+    const allowed = await checks.see(guards.map((guard, index) => {
+      const { notification } = there[index]!;
+      const isNamed = names(notification, userId);
+      // A notification without a thread is for the users that it names, whatever access they have to its document.
+      const document = guard.thread || !isNamed ? documents.get(notification.documentId) : undefined;
+      return { ...guard, document, knownUsersOnly: !isNamed };
+    }));
+    return there.filter((_candidate, index) => allowed[index]);
   }
 }
 
-/** Somebody for whom notifications are listed. */
-interface Viewer {
+/** The user for whom notifications are listed. */
+interface Viewing {
+  readonly organization: Organization;
   readonly place: Place;
   readonly userId: string;
-  /** Under the customer's id. */
-  readonly organizationId: string;
-  readonly access: UserAccess;
-  /** Epoch ms. */
-  readonly now: number;
+  readonly checks: ViewerChecks;
 }
 
 /**
- * Which of the notifications are about threads that a user may see, or about none. Of a thread that is gone counts who could see it when
- * the notification was made.
+ * Returns what limits the readers of notifications, the document aside: their own access context, and the threads that they are about as these are
+ * now. For a deleted thread, what held when the notification was made.
  */
-export async function threadsVisible(table: Table, place: Place, organizationId: string, userId: string, placed: readonly PlacedNotification[], now: number): Promise<boolean[]> {
+export async function notificationGuards(table: Table, place: Place, organizationId: string, placed: readonly PlacedNotification[]): Promise<Guard[]> {
   const about = placed.flatMap(({ document, notification: { thread } }) => (thread ? [{ ...thread, document, organizationId }] : []));
-  const current = await guardsOf(table, place, organizationId, about);
-  const visible = (await visibleTo(table, place.tenant, userId, about.map((thread, index) => current[index] ?? thread), now)).values();
-  return placed.map(({ notification: { thread } }) => (thread ? visible.next().value === true : true));
+  const current = (await guardsOf(table, place, organizationId, about)).values();
+  return placed.map(({ notification: { thread, accessFields } }) => ({ accessFields, ...(thread && { thread: current.next().value ?? { ...thread, organizationId } }) }));
 }
 
 /** The latest first, as many as one answer takes. */

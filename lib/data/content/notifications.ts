@@ -1,6 +1,7 @@
 import type { Capability } from '../../capability.ts';
 import { distinct } from '../../dict.ts';
 import { instantKey } from '../../domain/content/times.ts';
+import { contextItems } from '../../domain/content/comments.ts';
 import { annotationOf, changeNotification, fits, names, Notification, type NotificationChange, type ThreadReference } from '../../domain/content/notifications.ts';
 import { inSlices } from '../../inSlices.ts';
 import type { ItemOutcome } from '../../results.ts';
@@ -242,7 +243,7 @@ async function threadReferences(
   const threads = await table.getMany(ThreadEntity, there);
   const references = new Map(there.map(({ index, annotationId, createdAt }, at) => {
     const thread = threads[at];
-    return [index, thread && { annotationId, createdAt, authorId: thread.from.userId, visibility: thread.visibility }] as const;
+    return [index, thread && { annotationId, createdAt, authorId: thread.from.userId, visibility: thread.visibility, accessFields: contextItems(thread.context) }] as const;
   }));
   return about.map((_one, index) => references.get(index));
 }

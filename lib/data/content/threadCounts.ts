@@ -1,20 +1,30 @@
 import { building, type Capability } from '../../capability.ts';
 import type { ThreadFilters } from '../../domain/content/threadFilters.ts';
+import type { Guard } from '../../domain/content/threadAccess.ts';
 import { guarded, isUnread } from '../../domain/content/threads.ts';
 import { inParallel } from '../../inParallel.ts';
-import { type DocumentReader, readDocuments } from '../documents.ts';
+import { type DocumentReader, type PlacedDocument, readDocuments } from '../documents.ts';
 import { placeOf } from '../folders.ts';
 import { findOrganization, type OrganizationReader } from '../organizations.ts';
 import { openTable, type Table } from '../table.ts';
 import type { DocumentPlace } from './places.ts';
 import { readThreads, ThreadReader } from './threads.ts';
-import { visibleTo } from './viewers.ts';
+import { ViewerChecks } from './viewers.ts';
 import { liveDocuments } from './walk.ts';
 
 /** How many threads of a document a user sees, and in how many of them somebody else had the last word. */
 export interface ThreadCount {
   readonly total: number;
   readonly unread: number;
+}
+
+/** What is counted in one document, and for whom. */
+interface Counting {
+  readonly organizationId: string;
+  readonly document: PlacedDocument;
+  readonly checks: ViewerChecks;
+  readonly userId: string;
+  readonly filters: ThreadFilters;
 }
 
 const PARALLEL = 4;
@@ -34,27 +44,33 @@ export class ThreadCounter {
     this.#documents = finders.documents;
   }
 
-  /** The counts of documents for a user, exact; nothing where there is no such document. Ids are distinct. INVALID_ARGUMENT for an unknown organization. */
+  /**
+   * Returns the exact counts of threads that a user may see, one per document: 0 for a document that does not exist or that the user may not see. Ids
+   * are distinct. INVALID_ARGUMENT for an unknown organization.
+   */
   async of(tenant: string, organizationId: string, documentIds: readonly string[], user: { userId: string; filters: ThreadFilters; now: number }): Promise<ThreadCount[]> {
-    const place = placeOf(tenant, await this.#organizations.require(tenant, organizationId));
+    const organization = await this.#organizations.require(tenant, organizationId);
+    const place = placeOf(tenant, organization);
+    const checks = new ViewerChecks(this.#table, { place, organization, now: user.now }, user.userId);
     const live = await liveDocuments(this.#documents, place, documentIds);
     const counts = new Map<string, ThreadCount>();
-    await inParallel(documentIds, PARALLEL, async (documentId) => {
-      const document = live.get(documentId)?.internalId;
-      if (document !== undefined) counts.set(documentId, await this.#count({ ...place, document }, organizationId, user));
+    const documents = [...live.values()];
+    const allowed = await checks.see(documents.map((document) => ({ document })));
+    await inParallel(documents.filter((_document, index) => allowed[index]), PARALLEL, async (document) => {
+      counts.set(document.documentId, await this.#count({ ...place, document: document.internalId }, { organizationId, document, checks, ...user }));
     });
     return documentIds.map((documentId) => counts.get(documentId) ?? { total: 0, unread: 0 });
   }
 
-  async #count(place: DocumentPlace, organizationId: string, { userId, filters, now }: { userId: string; filters: ThreadFilters; now: number }): Promise<ThreadCount> {
-    const threads: { guard: ReturnType<typeof guarded>; unread: boolean }[] = [];
+  async #count(place: DocumentPlace, { organizationId, document, checks, userId, filters }: Counting): Promise<ThreadCount> {
+    const threads: { guard: Guard; unread: boolean }[] = [];
     let after: string | undefined;
     do {
       const { records, next } = await this.#threads.stretch(place, { descending: false, filters, limit: AT_A_TIME, after });
-      threads.push(...records.map(({ value: { thread } }) => ({ guard: guarded(thread, organizationId), unread: isUnread(thread, userId) })));
+      threads.push(...records.map(({ value: { thread } }) => ({ guard: { document, thread: guarded(thread, organizationId) }, unread: isUnread(thread, userId) })));
       after = next;
     } while (after !== undefined);
-    const visible = await visibleTo(this.#table, place.tenant, userId, threads.map(({ guard }) => guard), now);
+    const visible = await checks.see(threads.map(({ guard }) => guard));
     const seen = threads.filter((_thread, index) => visible[index]);
     return { total: seen.length, unread: seen.filter(({ unread }) => unread).length };
   }

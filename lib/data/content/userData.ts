@@ -1,24 +1,25 @@
 import type { Capability } from '../../capability.ts';
 import { folderChain, hasEnded } from '../../domain/access.ts';
-import { type ShownComment, showComment } from '../../domain/content/comments.ts';
+import { contextItems, type ShownComment, showComment } from '../../domain/content/comments.ts';
 import { fairShares } from '../../domain/content/fairShares.ts';
 import { type ShownNotification, showNotification } from '../../domain/content/notifications.ts';
 import { type ShownReaction, showReaction } from '../../domain/content/reactions.ts';
 import { type ShownRecording, showRecording } from '../../domain/content/recordings.ts';
+import type { Guard } from '../../domain/content/threadAccess.ts';
 import { guarded } from '../../domain/content/threads.ts';
-import { DocumentReader } from '../documents.ts';
+import { DocumentReader, type PlacedDocument } from '../documents.ts';
 import { departuresOf } from '../folderDepartures.ts';
 import { type Place, placeOf } from '../folders.ts';
 import type { Organization } from '../organizations.ts';
 import { openTable, type Table } from '../table.ts';
 import { UserEntity } from '../users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
-import { threadsVisible } from './notificationLists.ts';
+import { notificationGuards } from './notificationLists.ts';
 import { readNotifications } from './notifications.ts';
 import { readReactions } from './reactions.ts';
 import { readRecordings } from './recordings.ts';
 import { ThreadReader } from './threads.ts';
-import { visibleTo } from './viewers.ts';
+import { ViewerChecks } from './viewers.ts';
 import { liveDocuments } from './walk.ts';
 
 /** A comment as a user's data show it: with where it is. */
@@ -49,7 +50,15 @@ interface Found<V> {
   /** When it was made, epoch ms. */
   readonly at: number;
   /** Undefined where there is nothing to show. */
-  readonly shown: { readonly value: V; readonly documentId: string; readonly bytes: number } | undefined;
+  readonly shown: Shown<V> | undefined;
+}
+
+interface Shown<V> {
+  readonly value: V;
+  readonly documentId: string;
+  readonly bytes: number;
+  /** What limits its readers, its document aside; undefined for what the user made. `ofDocument` says whether access to the document is required. */
+  readonly guard?: (Guard & { readonly ofDocument: boolean }) | undefined;
 }
 
 interface FoundPage<V> {
@@ -96,8 +105,10 @@ export class UserDataReader {
     const all: Readonly<Record<InvolvedKind, FoundPage<unknown>>> = { comment, reaction, recording, notification };
     const documentIds = involvedKinds.flatMap((kind) => all[kind].found.flatMap(({ shown }) => shown?.documentId ?? []));
     const documents = await liveDocuments(new DocumentReader(this.#table), reading.place, documentIds);
-    const [departures] = await departuresOf(this.#table, reading.place, [user]);
-    const isThere: IsThere = ({ document, at }, documentId) => {
+    const [[departures], hidden] = await Promise.all([departuresOf(this.#table, reading.place, [user]), this.#hidden(reading, organization, involvedKinds.flatMap((kind) => all[kind].found), documents)]);
+    const isThere: IsThere = (one, documentId) => {
+      const { document, at } = one;
+      if (hidden.has(one)) return false;
       const found = documents.get(documentId);
       if (found?.internalId !== document) return false;
       return !hasEnded(departures, [document, ...(found.folder ? folderChain(found.folder) : []), reading.place.organization], at);
@@ -128,33 +139,48 @@ export class UserDataReader {
     return { found: edges.map((edge, index) => ({ key: InvolvementEntity.key({ ...place, ...edge }).SK, document: edge.document, at: edge.at, shown: shown[index] })), next: page.next };
   }
 
-  async #comments({ place, userId, names, now }: Reading, edges: readonly Involvement[]) {
+  /** Returns what the user did not make and may not see now, by the rule `maySee`. */
+  async #hidden({ place, userId, now }: Reading, organization: Organization, found: readonly Found<unknown>[], documents: ReadonlyMap<string, PlacedDocument>): Promise<ReadonlySet<unknown>> {
+    const limited = found.filter(({ shown }) => shown?.guard !== undefined);
+    const allowed = await new ViewerChecks(this.#table, { place, organization, now }, userId).see(limited.map(({ shown }) => {
+      const { ofDocument, ...guard } = shown!.guard!;
+      return { ...guard, ...(ofDocument && { document: documents.get(shown!.documentId) }) };
+    }));
+    return new Set(limited.filter((_one, index) => !allowed[index]));
+  }
+
+  async #comments({ place, names }: Reading, edges: readonly Involvement[]) {
     const found = await new ThreadReader(this.#table).ofEdges(place, edges);
-    const guards = found.flatMap((one) => (one ? [guarded(one.thread, names.organizationId)] : []));
-    const visible = (await visibleTo(this.#table, place.tenant, userId, guards, now)).values();
-    const theirs = found.map((one, index) => (one && (visible.next().value === true || edges[index]?.made) ? { ...one, documentId: one.thread.documentId } : undefined));
-    return shownOf(theirs, ({ thread: { annotationId }, comment, documentId }): UserComment => (
+    const placed = found.map((one) => one && { ...one, documentId: one.thread.documentId });
+    return shownOf(placed, ({ thread: { annotationId }, comment, documentId }): UserComment => (
       { annotationId, documentId, ...showComment({ apiKey: names.apiKey, organization: names, document: { documentId } }, comment) }
+    ), ({ thread, comment }, index) => (
+      edges[index]?.made ? undefined : { thread: guarded(thread, names.organizationId), accessFields: contextItems(comment.context), ofDocument: true }
     ));
   }
 
-  async #notifications({ place, userId, names, now }: Reading, edges: readonly Involvement[]) {
+  async #notifications({ place, names }: Reading, edges: readonly Involvement[]) {
     const found = await readNotifications(this.#table, place, edges);
     const placed = found.flatMap((notification, index) => (notification ? [{ notification, document: (edges[index] as Involvement).document }] : []));
-    const visible = (await threadsVisible(this.#table, place, names.organizationId, userId, placed, now)).values();
-    return shownOf(found.map((one, index) => (one && (visible.next().value === true || edges[index]?.made) ? one : undefined)), (one) => showNotification(names, one));
+    const guards = (await notificationGuards(this.#table, place, names.organizationId, placed)).values();
+    return shownOf(found, (one) => showNotification(names, one), (_one, index) => {
+      const guard = guards.next().value as Guard;
+      return edges[index]?.made ? undefined : { ...guard, ofDocument: guard.thread !== undefined };
+    });
   }
 }
 
 /** Whether what an edge leads to is there for its user: its document is, and the user did not leave since. `documentId` is the customer's. */
-type IsThere = (found: Pick<Found<unknown>, 'document' | 'at'>, documentId: string) => boolean;
+type IsThere = (found: Found<unknown>, documentId: string) => boolean;
 
-/** Records as they are shown, undefined where there is none to show. */
-function shownOf<R extends { readonly documentId: string }, V>(records: readonly (R | undefined)[], show: (record: R) => V): Found<V>['shown'][] {
-  return records.map((record) => {
+/** Records as they are shown, undefined where there is none to show. `guardOf` is called once per record, in their order. */
+function shownOf<R extends { readonly documentId: string }, V>(
+  records: readonly (R | undefined)[], show: (record: R) => V, guardOf: (record: R, index: number) => Shown<V>['guard'] = () => undefined,
+): Found<V>['shown'][] {
+  return records.map((record, index) => {
     if (!record) return undefined;
     const value = show(record);
-    return { value, documentId: record.documentId, bytes: Buffer.byteLength(JSON.stringify(value)) };
+    return { value, documentId: record.documentId, bytes: Buffer.byteLength(JSON.stringify(value)), guard: guardOf(record, index) };
   });
 }
 

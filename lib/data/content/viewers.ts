@@ -1,13 +1,16 @@
 import { distinct } from '../../dict.ts';
-import { documentPermission, type Grant, organizationPermission, type ResourceType } from '../../domain/access.ts';
-import { type Guarded, maySee, visibleToMembersOf } from '../../domain/content/visibility.ts';
+import { type DocumentAccess, folderChain, type Grant, organizationPermission, type ResourceType, type UserAccess } from '../../domain/access.ts';
+import { type Guard, isOpenToAll, maySee, maySeeWithoutContext, requiredContext, type Viewer } from '../../domain/content/threadAccess.ts';
+import { guarded } from '../../domain/content/threads.ts';
+import { type Guarded, visibleToMembersOf } from '../../domain/content/visibility.ts';
+import { inParallel } from '../../inParallel.ts';
 import { DocumentReader } from '../documents.ts';
 import type { Stored } from '../entity.ts';
 import { departuresOf } from '../folderDepartures.ts';
 import type { Place } from '../folders.ts';
-import { OrganizationEntity } from '../organizations.ts';
+import { type Organization, OrganizationEntity } from '../organizations.ts';
 import { type Table, wanted } from '../table.ts';
-import { GrantEntity, type User, UserEntity } from '../users.ts';
+import { GrantEntity, type User, UserEntity, UserReader } from '../users.ts';
 import type { ContentPlace } from './places.ts';
 import { ThreadEntity } from './threads.ts';
 
@@ -33,55 +36,124 @@ export async function memberships(table: Table, tenant: string, asked: readonly 
   });
 }
 
-/** Where a thread is: its document's internal id, and what its key is made of. */
+/** Where a thread is: its document's internal id, and the parts of its key. */
 interface ThreadPosition {
   readonly document: string;
   readonly annotationId: string;
   readonly createdAt: number;
 }
 
-/** Who may see some threads, as they are now; undefined where one is gone. `organizationId` is the customer's. One BatchGet, none for none. */
+/** Who may see some threads, by what is stored now; undefined for a thread that is deleted. `organizationId` is the customer's. One BatchGet, none for no threads. */
 export async function guardsOf(table: Table, { tenant, organization }: Place, organizationId: string, threads: readonly ThreadPosition[]): Promise<(Guarded | undefined)[]> {
   const found = await table.getMany(ThreadEntity, threads.map(({ document, annotationId, createdAt }) => ({ tenant, organization, document, annotationId, createdAt })));
-  return found.map((thread) => thread && { visibility: thread.visibility, authorId: thread.from.userId, organizationId });
+  return found.map((thread) => thread && guarded(thread, organizationId));
 }
 
-/** Which of some threads a user may see, as far as their visibility goes. Reads only when membership decides. */
-export async function visibleTo(table: Table, tenant: string, userId: string, threads: readonly Guarded[], now: number): Promise<boolean[]> {
-  const organizationIds = distinct(threads.flatMap((thread) => visibleToMembersOf(thread) ?? []));
-  const isMember = await memberships(table, tenant, organizationIds.map((organizationId) => ({ organizationId, userId })), now);
-  const memberOf = new Set(organizationIds.filter((_organizationId, index) => isMember[index]));
-  return threads.map((thread) => maySee(thread, userId, memberOf.has(visibleToMembersOf(thread) ?? '')));
+/** The organization in which access is checked, and the time of the check in epoch ms. */
+export interface CheckScope {
+  readonly place: Place;
+  readonly organization: Pick<Organization, 'organizationId' | 'internalId'>;
+  readonly now: number;
+}
+
+/** How many users' grants are read at a time. */
+const PARALLEL = 10;
+
+/**
+ * Returns which of the users may see one record, by the rule `maySee`. Reads nothing when everybody may see the record; otherwise one BatchGet per 100 keys, two more when members of another organization see it, and the grants of each remaining
+ * user when the record has an access context.
+ */
+export async function usersWhoSee(table: Table, { place, organization, now }: CheckScope, guard: Guard, userIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (userIds.length === 0 || isOpenToAll(guard)) return new Set(userIds);
+  const elsewhere = otherOrganization(guard.thread, organization.organizationId);
+  const [accesses, isMember] = await Promise.all([
+    accessOn(table, { place, organization, now }, guard.document, userIds),
+    elsewhere === undefined ? [] : memberships(table, place.tenant, userIds.map((userId) => ({ organizationId: elsewhere, userId })), now),
+  ]);
+  const viewers = userIds.map((userId, index): Viewer => (
+    { userId, access: accesses[index]!, memberOf: new Set(isMember[index] ? [elsewhere as string] : []) }
+  ));
+  const others = viewers.filter((viewer) => maySeeWithoutContext(guard, viewer));
+  if (requiredContext(guard).length === 0) return new Set(others.map(({ userId }) => userId));
+  const reader = new UserReader(table);
+  const seeing = new Set<string>();
+  await inParallel(others, PARALLEL, async (viewer) => {
+    const grants = await reader.grants(place, viewer.userId);
+    if (maySee(guard, { ...viewer, access: { ...viewer.access, grants } })) seeing.add(viewer.userId);
+  });
+  return new Set(userIds.filter((userId) => seeing.has(userId)));
+}
+
+/** Checks for one user which records the user may see, by the rule `maySee`. */
+export class ViewerChecks {
+  readonly #table: Table;
+  readonly #scope: CheckScope;
+  readonly #userId: string;
+  #access: Promise<UserAccess> | undefined;
+
+  constructor(table: Table, scope: CheckScope, userId: string) {
+    this.#table = table;
+    this.#scope = scope;
+    this.#userId = userId;
+  }
+
+  /**
+   * Returns whether the user may see each of the records. Reads nothing when everybody may see all of them; otherwise the user and the user's
+   * grants once, and two BatchGets per call when members of other organizations see a record.
+   */
+  async see(guards: readonly Guard[]): Promise<boolean[]> {
+    if (guards.every(isOpenToAll)) return guards.map(() => true);
+    const { place: { tenant }, organization, now } = this.#scope;
+    const elsewhere = distinct(guards.flatMap(({ thread }) => otherOrganization(thread, organization.organizationId) ?? []));
+    const [access, isMember] = await Promise.all([
+      this.#access ??= this.#read(),
+      memberships(this.#table, tenant, elsewhere.map((organizationId) => ({ organizationId, userId: this.#userId })), now),
+    ]);
+    const viewer: Viewer = { userId: this.#userId, access, memberOf: new Set(elsewhere.filter((_organizationId, index) => isMember[index])) };
+    return guards.map((guard) => maySee(guard, viewer));
+  }
+
+  async #read(): Promise<UserAccess> {
+    const { place, organization, now } = this.#scope;
+    const reader = new UserReader(this.#table);
+    const [users, grants] = await Promise.all([reader.known(place.tenant, [this.#userId]), reader.grants(place, this.#userId)]);
+    const [departures] = await reader.departures(place, users);
+    return { known: users[0] !== undefined, organizationId: organization.internalId, grants, departures, now: now / 1000 };
+  }
+}
+
+/** The organization other than the thread's own whose members alone see a thread. */
+function otherOrganization(thread: Guarded | undefined, organizationId: string): string | undefined {
+  const members = thread && visibleToMembersOf(thread);
+  return members === organizationId ? undefined : members;
 }
 
 /**
- * Which of the users have access to a document, by the rules of permissions (spec 4.1); none when its folder is gone. `strangers` says
- * whether users that the tenant does not know are treated like those that it does. One BatchGet per 100 keys, after one more for the
- * folder when the document lies in one.
+ * Returns which of the users have access to a document; none when its folder is deleted. A user that the tenant does not know has no access. One
+ * BatchGet per 100 keys, after one more for the folder when the document lies in one.
  */
-export async function usersWithAccess(
-  table: Table, { place, organization, document }: ContentPlace, userIds: readonly string[], { now, strangers = false }: { now: number; strangers?: boolean },
-): Promise<ReadonlySet<string>> {
+export async function usersWithAccess(table: Table, { place, organization, document }: ContentPlace, userIds: readonly string[], { now }: { now: number }): Promise<ReadonlySet<string>> {
   if (userIds.length === 0) return new Set();
-  const { tenant } = place;
   const [placed] = await new DocumentReader(table).placed(place, [{ ...document, _r: 0 }]);
   if (!placed) return new Set();
-  if (strangers && (placed.folder?.accessType ?? placed.accessType) === 'public') return new Set(userIds);
-  const folders = placed.folder ? [placed.folder, ...placed.folder.ancestors] : [];
+  return usersWhoSee(table, { place, organization, now }, { document: placed, knownUsersOnly: true }, userIds);
+}
+
+/** The access of each user, with the grants on the organization, on a document and on the folders above it. */
+async function accessOn(table: Table, { place, organization, now }: CheckScope, document: DocumentAccess | undefined, userIds: readonly string[]): Promise<UserAccess[]> {
+  const folders = document?.folder ? folderChain(document.folder) : [];
   const resources: { resourceType: ResourceType; internalId: string }[] = [
     { resourceType: 'organization', internalId: organization.internalId },
-    { resourceType: 'document', internalId: document.internalId },
-    ...folders.map(({ internalId }) => ({ resourceType: 'folder' as const, internalId })),
+    ...(document ? [{ resourceType: 'document' as const, internalId: document.internalId }] : []),
+    ...folders.map((internalId) => ({ resourceType: 'folder' as const, internalId })),
   ];
-  const [users, grants] = await usersAndGrants(table, tenant, userIds.flatMap((userId) => resources.map((resource) => ({ organization: place.organization, userId, ...resource }))));
+  const [users, grants] = await usersAndGrants(table, place.tenant, userIds.flatMap((userId) => resources.map((resource) => ({ organization: place.organization, userId, ...resource }))));
   const departures = await departuresOf(table, place, users);
-  return new Set(userIds.filter((_userId, index) => {
+  return userIds.map((_userId, index) => {
     const first = index * resources.length;
     const own = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
-    const known = users[first];
-    const user = { known: strangers || known !== undefined, organizationId: organization.internalId, grants: own, departures: departures[first], now: now / 1000 };
-    return documentPermission(user, placed).errorCode === undefined;
-  }));
+    return { known: users[first] !== undefined, organizationId: organization.internalId, grants: own, departures: departures[first], now: now / 1000 };
+  });
 }
 
 interface GrantKey {

@@ -5,12 +5,12 @@ import { type TriggerType, triggerTypes } from '../events/catalogue.ts';
 import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../events/payload.ts';
 import { commentVerbs } from '../groupedTriggers.ts';
 import type { OwnActivity } from './activities.ts';
-import { type Comment, mentionedIn, read, showComment } from './comments.ts';
+import { type Comment, contextItems, mentionedIn, read, showComment } from './comments.ts';
 import type { Location } from './location.ts';
 import { type ContentNames, eventIds, eventMetadata } from './names.ts';
 import type { ShownReaction } from './reactions.ts';
 import type { Status } from './statuses.ts';
-import { involvedUserIds, showThread, type Thread } from './threads.ts';
+import { guarded, involvedUserIds, showThread, type Thread } from './threads.ts';
 import type { ContentUser } from './user.ts';
 import { isPrivate } from './visibility.ts';
 
@@ -218,11 +218,16 @@ function audienceOf({ actor, thread, comment, comments = comment ? [comment] : [
   const unsubscribed = userIdsIn(thread.unsubscribedUsers);
   const others = distinct([...concerned, ...involvedUserIds(thread), ...userIdsIn(thread.subscribedUsers)]);
   const following = others.filter((userId) => !addressed.includes(userId) && !unsubscribed.includes(userId));
-  const { annotationId, createdAt, from: { userId: authorId }, visibility } = thread;
+  const { annotationId, createdAt } = thread;
+  const accessFields = distinct([...comments, ...(comment ? [comment] : [])].flatMap(({ context }) => contextItems(context) ?? []));
   return {
     actorId: actor.userId,
     addressed,
     following,
-    thread: { organization: place.organization, document: place.document, annotationId, createdAt, organizationId: names.organization.organizationId, authorId, visibility },
+    thread: {
+      ...guarded(thread, names.organization.organizationId), organization: place.organization, document: place.document, annotationId, createdAt,
+      ...(comment && { commentId: comment.commentId }),
+    },
+    ...(accessFields.length > 0 && { accessFields }),
   };
 }

@@ -325,6 +325,12 @@ export function showContext(text: string | undefined): z.output<typeof ShownCont
   return text === undefined ? undefined : { access, accessFields: accessFields(access ?? {}) };
 }
 
+/** The access context that a thread or comment stores as JSON text, as `field:value`; undefined when it requires nothing. */
+export function contextItems(text: string | undefined): string[] | undefined {
+  const items = showContext(text)?.accessFields ?? [];
+  return items.length > 0 ? items : undefined;
+}
+
 /** What is stored as JSON text; undefined when nothing is. */
 export function read<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);

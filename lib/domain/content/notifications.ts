@@ -77,8 +77,9 @@ const ThreadReference = z.object({
   /** Epoch ms; a part of its key. */
   createdAt: z.number(),
   authorId: z.string(),
-  /** As it was when the notification was made; what holds once the thread is gone. */
+  /** Visibility and access context when the notification was made. They decide who sees the notification after the thread is deleted. */
   visibility: Visibility.optional(),
+  accessFields: z.array(z.string()).optional(),
 });
 export type ThreadReference = z.output<typeof ThreadReference>;
 
@@ -209,11 +210,6 @@ export function annotationOf({ notificationSource, notificationSourceData = {} }
 /** Whether a notification names a user. */
 export function names({ notifyUsers }: Notification, userId: string): boolean {
   return notifyUsers.some((notified) => notified.userId === userId);
-}
-
-/** Whether a user's access context allows what a notification carries: all of it must be the user's (facts B19). */
-export function contextAllows({ accessFields: fields = [] }: Notification, allowed: readonly string[] = []): boolean {
-  return fields.every((field) => allowed.includes(field));
 }
 
 const ShownObject = z.record(z.string(), z.unknown());

@@ -4,7 +4,7 @@ import { isLongerThan } from '../../bytes.ts';
 import { distinct } from '../../dict.ts';
 import { Id, keptObject, list, OpenObject, optional } from '../../schema.ts';
 import {
-  type Comment, commentLists, Context, knownAgent, mentionedIn, newComments, oneCommentList, read, sentComments, ShownComment, ShownContext, showComment, showContext,
+  type Comment, commentLists, Context, contextItems, knownAgent, mentionedIn, newComments, oneCommentList, read, sentComments, ShownComment, ShownContext, showComment, showContext,
 } from './comments.ts';
 import { Location, locationKey } from './location.ts';
 import { type ContentNames, recordMetadata } from './names.ts';
@@ -303,9 +303,9 @@ export function withThreadUsers(thread: Thread, replaced: (userId: string) => Co
   return { ...thread, from: replaced(thread.from.userId) ?? thread.from, assignedTo: thread.assignedTo && (replaced(thread.assignedTo.userId) ?? thread.assignedTo) };
 }
 
-/** What of a thread decides who may see it. */
-export function guarded({ visibility, from }: Pick<Thread, 'visibility' | 'from'>, organizationId: string): Guarded {
-  return { visibility, authorId: from.userId, organizationId };
+/** The part of a thread that decides who may see it. */
+export function guarded({ visibility, context, from }: Pick<Thread, 'visibility' | 'context' | 'from'>, organizationId: string): Guarded {
+  return { visibility, accessFields: contextItems(context), authorId: from.userId, organizationId };
 }
 
 /** Everybody who takes part in a thread: wrote in it, is mentioned in it, or has it assigned. */

@@ -20,10 +20,12 @@ export const Visibility = z.object({
   .check(z.refine((visibility) => !isLongerThan(JSON.stringify(visibility), MOST_BYTES), { error: `must be at most ${MOST_BYTES} bytes as JSON` }));
 export type Visibility = z.output<typeof Visibility>;
 
-/** A thread as far as who may see it goes. */
+/** The part of a thread that decides who may see it; `maySee` is the rule. */
 export interface Guarded {
   readonly visibility?: Visibility | undefined;
-  /** Who wrote it: always sees it. */
+  /** The access context, as `field:value`. */
+  readonly accessFields?: readonly string[] | undefined;
+  /** Who wrote the thread: always within its visibility. */
   readonly authorId: string;
   /** The organization that it lies in, under the customer's id. */
   readonly organizationId: string;
@@ -37,14 +39,4 @@ export function isPrivate(visibility: Visibility | undefined): visibility is Vis
 /** The organization whose members see a thread; undefined when membership does not decide. */
 export function visibleToMembersOf({ visibility, organizationId }: Guarded): string | undefined {
   return visibility?.type === 'organizationPrivate' ? (visibility.organizationId ?? organizationId) : undefined;
-}
-
-/**
- * Whether a user may see a thread, as far as its visibility goes: access to the document is another question. `isMember` says whether
- * the user is a member of the organization that `visibleToMembersOf` names.
- */
-export function maySee(thread: Guarded, userId: string, isMember: boolean): boolean {
-  const { visibility, authorId } = thread;
-  if (!isPrivate(visibility) || userId === authorId) return true;
-  return visibility.type === 'restricted' ? (visibility.userIds ?? []).includes(userId) : isMember;
 }

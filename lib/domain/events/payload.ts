@@ -33,8 +33,10 @@ export interface Audience {
   readonly addressed: readonly string[];
   /** Who else took part in the thread or subscribed to it. */
   readonly following: readonly string[];
-  /** The thread that it is about, for another look at its visibility just before something is sent. */
+  /** The thread of the event: whether a recipient may see it is checked again just before something is sent. */
   readonly thread?: AudienceThread;
+  /** The access context of the comments that the event shows, when the event happened, as `field:value`. */
+  readonly accessFields?: readonly string[] | undefined;
 }
 
 export interface AudienceThread {
@@ -47,6 +49,9 @@ export interface AudienceThread {
   /** Under the customer's id. */
   readonly organizationId: string;
   readonly authorId: string;
-  /** As it was when the event happened. */
+  /** Visibility and access context of the thread when the event happened. They decide after the thread is deleted. */
   readonly visibility?: Visibility | undefined;
+  readonly accessFields?: readonly string[] | undefined;
+  /** The comment of the event. */
+  readonly commentId?: number | undefined;
 }

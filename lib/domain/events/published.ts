@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { distinct } from '../../dict.ts';
 import { invalid } from '../../errors.ts';
-import { Id } from '../../schema.ts';
+import { AccessContext, Id } from '../../schema.ts';
+import { accessFields } from '../access.ts';
 import { type EventNames, eventMetadata } from '../content/names.ts';
 import { type ContentUser, MOST_INVOLVED } from '../content/user.ts';
 import { commentsOf, saidIn } from '../mails/content.ts';
@@ -47,6 +48,15 @@ export function annotationIdIn(data: Published['data']): string | undefined {
   return Id.safeParse(id).data;
 }
 
+const Contextual = z.object({ context: z.object({ access: AccessContext }) }).transform(({ context }) => accessFields(context.access)).catch([]);
+const ContextualThread = z.object({ comments: z.array(Contextual).catch([]) }).catch({ comments: [] });
+
+/** The access context that a published event states for its thread and its comments, as `field:value`. */
+function contextIn({ commentAnnotation, targetComment }: Published['data']): string[] {
+  const { comments } = ContextualThread.parse(commentAnnotation);
+  return distinct([Contextual.parse(commentAnnotation), Contextual.parse(targetComment), ...comments].flat());
+}
+
 /**
  * What a published event says: the caller's data with who did it and where. Users hear by mail and in the app of comments and huddles, those
  * whom it names; of a thread that is stored only those who may see it, as with events of our own.
@@ -54,7 +64,10 @@ export function annotationIdIn(data: Published['data']): string | undefined {
 export function publishedPayload({ event, actionUser, data }: Published, names: EventNames, thread: AudienceThread | undefined): EventPayload {
   const source = sourceOf(event);
   const given = typeof data.metadata === 'object' && data.metadata !== null && !Array.isArray(data.metadata) ? data.metadata : {};
-  const audience: Audience = { ...(actionUser && { actorId: actionUser.userId }), addressed: namedIn(data), following: [], ...(thread && { thread }) };
+  const context = contextIn(data);
+  const audience: Audience = {
+    ...(actionUser && { actorId: actionUser.userId }), addressed: namedIn(data), following: [], ...(thread && { thread }), ...(context.length > 0 && { accessFields: context }),
+  };
   return {
     source,
     data: { ...data, ...(actionUser && { actionUser }), metadata: { ...given, ...eventMetadata(names) } },
