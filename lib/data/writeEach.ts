@@ -1,5 +1,5 @@
 import { inParallel } from '../inParallel.ts';
-import { pause } from './settle.ts';
+import { Retries } from './settle.ts';
 import { inTransactions, type Table, type WriteOp } from './table.ts';
 
 /** What is to happen to one item of a list call: its entry in the answer, and the writes that make it true. */
@@ -23,11 +23,10 @@ export interface EachOptions<I, S, R> {
    * again; where only one of these was in conflict, with its items together.
    */
   readonly together?: (changing: readonly { readonly item: I; readonly result: R }[]) => { readonly ops: readonly WriteOp[]; /** Called when they are written. */ readonly written: () => void };
-  /** How often it is tried: three times, more where many callers write the same item. From the fourth on with pauses. */
-  readonly tries?: number;
 }
 
-const TRIES = 3;
+/** Tries without a pause: most conflicts are over at once. */
+const EAGER_TRIES = 3;
 const PARALLEL = 4;
 
 interface Planned<I, R> extends Decision<R> {
@@ -37,16 +36,15 @@ interface Planned<I, R> extends Decision<R> {
 /**
  * Carries out a list call: reads, decides per item in pure code, and writes in transactions of at most 30 operations
  * and 4 MB, each conditioned on what was read; the writes of one item are never split. The items of a cancelled transaction are
- * read and decided again, those that conflicted in a transaction of their own; after the last try they fail alone.
+ * read and decided again, those that conflicted in a transaction of their own, for up to 3 s; then they fail alone.
  * Gives the results in the order of the items.
  */
 export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise<R[]> {
   const results = new Map<I, R>();
   let together: readonly I[] = options.items;
   let alone: readonly I[] = [];
-  for (let attempt = 0; together.length + alone.length > 0; attempt++) {
-    const last = attempt === (options.tries ?? TRIES) - 1;
-    if (attempt >= TRIES) await pause(attempt - TRIES);
+  const retries = new Retries();
+  for (let attempt = 1; together.length + alone.length > 0; attempt++) {
     const items = [...together, ...alone];
     const states = await options.read(items);
     const planned = items.map((item, index): Planned<I, R> => ({ item, ...options.decide(item, states[index] as S) }));
@@ -66,9 +64,10 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
       const conflicting = new Set(outcome.conflicts.map((index) => owners[index]));
       for (const plan of plans) (conflicting.has(plan) ? guilty : innocent).push(plan.item);
     });
-    if (last) for (const item of [...innocent, ...guilty]) results.set(item, options.conflicted(item));
-    together = last ? [] : innocent;
-    alone = last ? [] : guilty;
+    const again = innocent.length + guilty.length > 0 && (attempt < EAGER_TRIES || (await retries.next()));
+    if (!again) for (const item of [...innocent, ...guilty]) results.set(item, options.conflicted(item));
+    together = again ? innocent : [];
+    alone = again ? guilty : [];
   }
   return options.items.map((item) => results.get(item) as R);
 }

@@ -1,5 +1,6 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import { withRetryContext } from '../data/settle.ts';
 import { ApiError } from '../errors.ts';
 import { failure } from './envelope.ts';
 import { type FunctionName, mapErrors, type Middleware, observe, securityHeaders, type State } from './middlewares.ts';
@@ -8,6 +9,8 @@ export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promi
 
 /** So long before the function's end a request is given up, so that the answer still reaches the caller. */
 const EARLY_TIMEOUT_MILLISECONDS = 500;
+/** Retries of conflicting writes end this long before the function's end, so that ABORTED is answered and not DEADLINE_EXCEEDED. */
+const RETRIES_END_MILLISECONDS = 1_500;
 
 /**
  * The shared stack around a base handler: observation, headers, then the given middlewares, then error mapping, in which
@@ -35,5 +38,6 @@ export function stack(
     },
   );
   handler.use([observe(name), securityHeaders(), ...middlewares, stateForHandler, mapErrors(failed)] as never);
-  return handler as unknown as Handler;
+  const handle = handler as unknown as Handler;
+  return (event, context) => withRetryContext({ until: Date.now() + (context.getRemainingTimeInMillis?.() ?? Infinity) - RETRIES_END_MILLISECONDS }, () => handle(event, context));
 }

@@ -6,6 +6,7 @@ import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
 import type { Customer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { storedItem } from '../support/items.ts';
+import { virtualTime } from '../support/virtualTime.ts';
 import { newWebhookCustomer, outcome, paths } from '../support/webhooks.ts';
 
 let engine: Engine;
@@ -143,7 +144,7 @@ describe('extensions: rotating the secret', () => {
     const table = openTable(environment(process.env));
     const before = await stored();
     jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [0] });
-    expect((await outcome(customer, paths.rotate, { endpointId }))[0]).toBe('ABORTED');
+    expect((await virtualTime().run(() => outcome(customer, paths.rotate, { endpointId })))[0]).toBe('ABORTED');
     expect(await stored()).toEqual(before);
   });
 

@@ -7,6 +7,7 @@ import { defineEntity, type Stored } from '../../lib/data/entity.ts';
 import { insert, openTable, replace, Table, upsert } from '../../lib/data/table.ts';
 import { writeEach } from '../../lib/data/writeEach.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
+import { virtualTime } from '../support/virtualTime.ts';
 
 const Tally = defineEntity({
   type: 'TestTally',
@@ -149,12 +150,15 @@ describe('with a scripted table', () => {
     expect(transactions.slice(2)).toContainEqual(['5']);
   });
 
-  test('design 5: an item that keeps conflicting fails alone, after three tries', async () => {
+  test('design 5: an item that keeps conflicting fails alone, after 3 s of tries', async () => {
     const { table: stub, transactions } = scripted((keys) => keys.filter((key) => key === '1'));
-    const { results, decided } = await run(stub, names(3));
+    const time = virtualTime();
+    const { results, decided } = await time.run(() => run(stub, names(3)));
     expect(results).toEqual(['done 0', 'busy 1', 'done 2']);
-    expect([decided.get('1'), decided.get('0')]).toEqual([3, 2]);
-    expect(transactions.filter((keys) => keys.includes('1'))).toHaveLength(3);
+    expect(time.sleeps.reduce((sum, one) => sum + one, 0)).toBe(3_000);
+    // Three tries without a pause, and one after each pause.
+    expect([decided.get('1'), decided.get('0')]).toEqual([3 + time.sleeps.length, 2]);
+    expect(transactions.filter((keys) => keys.includes('1'))).toHaveLength(3 + time.sleeps.length);
   });
 
   test('design 5: a fault of the table is thrown on', async () => {

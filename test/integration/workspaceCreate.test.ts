@@ -11,6 +11,7 @@ import type { Handler } from '../../lib/http/stack.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { storedItem } from '../support/items.ts';
 import { eventOf, post, type Response, send } from '../support/requests.ts';
+import { virtualTime } from '../support/virtualTime.ts';
 import { newWorkspace } from '../support/workspaces.ts';
 
 let engine: Engine;
@@ -128,17 +129,19 @@ describe('what is refused', () => {
     expect(owner?.workspaceId).toBe(created[0]?.body.result.data.id);
   });
 
-  test('design 5: a transaction in the way is no other workspace: creation is tried again, ten times at most', async () => {
+  test('design 5: a transaction in the way is no other workspace: creation is tried again, for 3 s at most', async () => {
     const write = jest.spyOn(openTable(environment(process.env)), 'write');
     try {
       write.mockResolvedValueOnce({ conflicts: [1] }).mockResolvedValueOnce({ conflicts: [1] });
       expect((await post(handler, {}, { ownerEmail: someone() })).status).toBe(200);
       expect(write).toHaveBeenCalledTimes(3);
       write.mockClear().mockResolvedValue({ conflicts: [1] });
-      const { status, body } = await post(handler, {}, { ownerEmail: someone() });
+      const time = virtualTime();
+      const { status, body } = await time.run(() => post(handler, {}, { ownerEmail: someone() }));
       expect(status).toBe(409);
       expect(body.error.status).toBe('ABORTED');
-      expect(write).toHaveBeenCalledTimes(10);
+      expect(write).toHaveBeenCalledTimes(time.sleeps.length + 1);
+      expect(time.sleeps.length).toBeGreaterThan(10);
     } finally {
       write.mockRestore();
     }

@@ -13,6 +13,7 @@ import { sealPageToken } from '../../lib/http/pageToken.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { storedItem } from '../support/items.ts';
 import { post } from '../support/requests.ts';
+import { virtualTime } from '../support/virtualTime.ts';
 import { newWorkspace, type TestWorkspace } from '../support/workspaces.ts';
 
 let engine: Engine;
@@ -184,7 +185,7 @@ describe('renaming an API key', () => {
     expect((await list({}, other)).body.result.data).toMatchObject([{ id: other.apiKey, apiKeyName: expect.stringMatching(/Test API Key$/) }]);
   });
 
-  test('design 5: a conflicting write is tried again, ten times at most, then it is ABORTED', async () => {
+  test('design 5: a conflicting write is tried again for 3 s, then it is ABORTED', async () => {
     const renamer = renameApiKeys.open(environment(process.env));
     const write = jest.spyOn(table, 'write');
     try {
@@ -193,8 +194,10 @@ describe('renaming an API key', () => {
       expect(write).toHaveBeenCalledTimes(3);
       expect((await list()).body.result.data).toMatchObject([{ apiKeyName: 'Third' }]);
       write.mockClear().mockResolvedValue({ conflicts: [0] });
-      await expect(renamer.rename(workspace.id, workspace.apiKey, 'Never')).rejects.toMatchObject({ status: 'ABORTED' } satisfies Partial<ApiError>);
-      expect(write).toHaveBeenCalledTimes(10);
+      const time = virtualTime();
+      await expect(time.run(() => renamer.rename(workspace.id, workspace.apiKey, 'Never'))).rejects.toMatchObject({ status: 'ABORTED' } satisfies Partial<ApiError>);
+      expect(write).toHaveBeenCalledTimes(time.sleeps.length + 1);
+      expect(time.sleeps.length).toBeGreaterThan(10);
     } finally {
       write.mockRestore();
     }

@@ -11,6 +11,7 @@ import { openTable, type Table, upsert } from '../../lib/data/table.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { everyItem, storedItem } from '../support/items.ts';
 import { post } from '../support/requests.ts';
+import { virtualTime } from '../support/virtualTime.ts';
 import { newWorkspace, type TestWorkspace } from '../support/workspaces.ts';
 
 let engine: Engine;
@@ -173,13 +174,15 @@ describe('resetting the auth token', () => {
     expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: workspace.apiKey })))?.tokenHashes).toHaveLength(1);
   });
 
-  test('design 5: a reset that is overtaken is tried ten times, then it is ABORTED', async () => {
+  test('design 5: a reset that is overtaken is tried again for 3 s, then it is ABORTED', async () => {
     const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [0] });
     try {
-      const { status, body } = await reset(workspace.apiKey);
+      const time = virtualTime();
+      const { status, body } = await time.run(() => reset(workspace.apiKey));
       expect(status).toBe(409);
       expect(body.error).toEqual({ status: 'ABORTED', message: 'Other requests are changing the same thing. Send the request again.' });
-      expect(write).toHaveBeenCalledTimes(10);
+      expect(write).toHaveBeenCalledTimes(time.sleeps.length + 1);
+      expect(time.sleeps.length).toBeGreaterThan(10);
     } finally {
       write.mockRestore();
     }

@@ -44,8 +44,6 @@ interface State {
 const OPS_PER_USER = 5;
 /** What a removal costs besides the edges of its users: reaction, id, and an event. */
 const OPS_PER_REMOVAL = 4;
-/** More than other calls take: many users react to one comment at the same time. */
-const TRIES = 10;
 
 export class ReactionWriter {
   readonly #table: Table;
@@ -113,7 +111,6 @@ export class ReactionWriter {
       },
       decide,
       conflicted: (group) => group.map(({ annotationId }) => failed(annotationId, 'Reaction is being changed by another request.')),
-      tries: TRIES,
     });
     for (const result of written.flat()) if (results.get(result.annotationId)?.success !== false) results.set(result.annotationId, result);
   }
