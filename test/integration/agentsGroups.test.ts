@@ -107,6 +107,21 @@ describe('a list of agents', () => {
     await ok('delete', { agentId: first });
     expect(await status('create', { name: 'In its place' })).toBe('success');
   });
+
+  test('the limit of agents holds for creations at the same time, and a deletion makes room for exactly one', async () => {
+    const [first] = await store(MOST_AGENTS - 3, 'An agent');
+    const outcomes = await Promise.all(Array.from({ length: 12 }, (_, n) => status('create', { name: `Agent ${n}` })));
+    expect(outcomes.toSorted()).toEqual([...Array(9).fill('RESOURCE_EXHAUSTED'), ...Array(3).fill('success')]);
+    await Promise.all([ok('delete', { agentId: first }), ok('delete', { agentId: first })]);
+    expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual(['success', 'RESOURCE_EXHAUSTED']);
+    expect(await listed({ filter: 'customOnly' })).toHaveLength(MOST_AGENTS);
+  });
+
+  test('a deletion before the first creation counts the agents that were stored before there was a count', async () => {
+    const [first] = await store(MOST_AGENTS, 'An agent');
+    await ok('delete', { agentId: first });
+    expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual(['success', 'RESOURCE_EXHAUSTED']);
+  });
 });
 
 describe('a deleted agent', () => {
@@ -235,6 +250,16 @@ describe('a group of agents', () => {
   test('facts B4: there are at most 50', async () => {
     for (let i = 0; i < 50; i++) await createGroup([]);
     expect(await status('groups/create', { name: 'One more' })).toBe('RESOURCE_EXHAUSTED');
+    expect((await ok('groups/list', {})).groups).toHaveLength(50);
+  });
+
+  test('the limit of groups holds for creations at the same time, and a deletion makes room for exactly one', async () => {
+    const groups: string[] = [];
+    for (let i = 0; i < 45; i++) groups.push(await createGroup([]));
+    const outcomes = await Promise.all(Array.from({ length: 15 }, () => status('groups/create', { name: 'At once' })));
+    expect(outcomes.toSorted()).toEqual([...Array(10).fill('RESOURCE_EXHAUSTED'), ...Array(5).fill('success')]);
+    await ok('groups/delete', { groupId: groups[0] });
+    expect([await status('groups/create', { name: 'In its place' }), await status('groups/create', { name: 'One more' })]).toEqual(['success', 'RESOURCE_EXHAUSTED']);
     expect((await ok('groups/list', {})).groups).toHaveLength(50);
   });
 

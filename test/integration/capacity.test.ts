@@ -90,11 +90,11 @@ const writesOfOneThing: Costs = {
   '/v2/workspace/advancedwebhook/endpoints/update one': [3, 3, 2, 1],
   '/v2/agents/update one': [2, 2, 1, 1],
   '/v2/agents/update a built-in one': [2, 2, 1, 1],
-  '/v2/agents/groups/create one': [3, 3, 2, 1],
+  '/v2/agents/groups/create one': [3, 3, 2, 4],
   '/v2/agents/groups/update one': [2, 2, 1, 1],
   '/v2/agents/groups/add-agents one': [3, 3, 2, 1],
   '/v2/agents/groups/remove-agents one': [2, 2, 1, 1],
-  '/v2/agents/groups/delete one': [2, 2, 1, 1],
+  '/v2/agents/groups/delete one': [3, 2, 2, 4],
   '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [3, 3, 2, 1],
 };
 
@@ -186,12 +186,12 @@ const writesOfSeveralThings: Costs = {
   // The key, its old token and its new one.
   '/v2/workspace/authtoken/reset of one key': [3, 3, 2, 6],
   // The agent and its version, in one transaction.
-  '/v2/agents/create one': [2, 2, 1, 4],
-  '/v2/agents/create one with a secret': [2, 2, 1, 4],
+  '/v2/agents/create one': [2, 2, 1, 6],
+  '/v2/agents/create one with a secret': [2, 2, 1, 6],
   '/v2/agents/version/update one': [3, 3, 2, 4],
   '/v2/agents/versions/restore one': [4, 4, 3, 4],
   // The agent and the job that removes its versions, which is indexed; then the groups are read.
-  '/v2/agents/delete one': [3, 3, 2, 5],
+  '/v2/agents/delete one': [4, 3, 3, 7],
   // The endpoint, the count of all, and the uid.
   '/v2/workspace/advancedwebhook/endpoints/create one': [3, 3, 2, 4],
   '/v2/workspace/advancedwebhook/endpoints/create one with a uid': [4, 3, 3, 6],

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { Agent, AgentVersion, BuiltInChange } from '../../domain/agents/agents.ts';
 import { AgentGroup } from '../../domain/agents/groups.ts';
 import { AgentRun } from '../../domain/agents/runs.ts';
@@ -65,6 +66,18 @@ export const AgentGroupEntity = defineEntity({
   schema: AgentGroup,
   pk: (of: { tenant: string }) => [of.tenant, 'AGENT_GROUPS'],
   sk: (key: { groupId: string }) => ['GROUP', key.groupId],
+});
+
+/** Written in the transactions that add and delete, so that the limits hold exactly. In a partition of its own, because lists read the others whole. */
+export const AgentCountEntity = defineEntity({
+  type: 'AgentCount',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'tenant',
+  purpose: 'How many custom agents, and how many groups of agents, an API key has',
+  schema: z.object({ count: z.number() }),
+  pk: (of: { tenant: string }) => [of.tenant, 'AGENT_COUNTS'],
+  sk: (key: { of: 'AGENTS' | 'GROUPS' }) => [key.of],
 });
 
 /** An item of the partition that lists read. */

@@ -4,6 +4,7 @@ import { type AgentGroup, MOST_GROUPS, withoutAgents } from '../../domain/agents
 import { distinct } from '../../dict.ts';
 import { settle } from '../settle.ts';
 import { insert, openTable, remove, replace, type Table } from '../table.ts';
+import { countChange } from './counts.ts';
 import { AgentEntity, AgentGroupEntity } from './entities.ts';
 
 export class AgentGroupStore {
@@ -36,13 +37,14 @@ export class AgentGroupStore {
     return custom.filter((_agentId, index) => !found[index]);
   }
 
-  /** Stores a new group; `full` when there are as many as there may be, which are counted before. */
+  /** Stores a new group and the count of all in one transaction; `full` when there are as many as there may be. */
   async create(tenant: string, group: AgentGroup): Promise<'done' | 'full'> {
-    if ((await this.#table.count(AgentGroupEntity, { tenant })) >= MOST_GROUPS) return 'full';
     return settle(async () => {
-      const outcome = await this.#table.write([insert(AgentGroupEntity, { tenant, ...group })]);
-      // What is there under an id that is as new as this call was made by the call itself, before it was repeated.
-      return outcome === 'done' || (await this.get(tenant, group.groupId)) ? 'done' : 'conflict';
+      const count = await countChange(this.#table, tenant, 'GROUPS', { by: 1, most: MOST_GROUPS });
+      const outcome = count === 'full' ? 'full' : await this.#table.write([insert(AgentGroupEntity, { tenant, ...group }), count]);
+      // A group under an id as new as this call was created by this call, before it was repeated.
+      if (outcome === 'done' || (await this.get(tenant, group.groupId))) return 'done';
+      return outcome === 'full' ? 'full' : 'conflict';
     });
   }
 
@@ -57,12 +59,12 @@ export class AgentGroupStore {
     });
   }
 
-  /** Removes a group and none of its agents; `unknown` when there is none. */
+  /** Deletes a group and none of its agents; `unknown` when there is none. */
   async delete(tenant: string, groupId: string): Promise<'done' | 'unknown'> {
     return settle(async () => {
-      const stored = await this.#table.get(AgentGroupEntity, { tenant, groupId });
+      const [stored, count] = await Promise.all([this.#table.get(AgentGroupEntity, { tenant, groupId }), countChange(this.#table, tenant, 'GROUPS', { by: -1 })]);
       if (!stored) return 'unknown';
-      return (await this.#table.write([remove(AgentGroupEntity, { tenant, groupId }, stored._r)])) === 'done' ? 'done' : 'conflict';
+      return (await this.#table.write([remove(AgentGroupEntity, { tenant, groupId }, stored._r), count])) === 'done' ? 'done' : 'conflict';
     });
   }
 
@@ -105,7 +107,7 @@ export const fillAgentGroups: Capability<Pick<AgentGroupStore, 'unknownAgents' |
 };
 
 export const removeAgentGroups: Capability<Pick<AgentGroupStore, 'delete'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'DeleteItem'] }],
+  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem', 'DeleteItem'] }],
   env: ['TABLE_NAME'],
   open: (env) => new AgentGroupStore(openTable(env)),
 };

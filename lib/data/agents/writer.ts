@@ -5,6 +5,7 @@ import type { Stored } from '../entity.ts';
 import { beginJob, type JobMessage, SETTLED_MS } from '../jobs.ts';
 import { settle } from '../settle.ts';
 import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table.ts';
+import { countChange } from './counts.ts';
 import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
 import { AgentReader } from './reader.ts';
 
@@ -28,19 +29,17 @@ export class AgentWriter {
     this.#reader = new AgentReader(table);
   }
 
-  /**
-   * Stores a new agent with its version 1; `full` when there are as many as there may be. They are counted before, so that creations do not get into
-   * each other's way: several at once can exceed the limit by as many.
-   */
+  /** Stores a new agent with its version 1 and the count of all agents in one transaction; `full` when there are as many as there may be. */
   async create(tenant: string, agent: Pick<Agent, 'agentId' | 'name' | 'description' | 'enabled'>, content: Content, { callId, now }: Call): Promise<'done' | 'full'> {
-    if ((await this.#table.count(AgentEntity, { tenant }, ['AGENT'])) >= MOST_AGENTS) return 'full';
     const first: AgentVersion = { ...content, version: 1, versionId: callId, createdAt: now };
     const created = withVersion({ ...agent, version: 1, versionId: callId, createdAt: now, updatedAt: now }, first);
     const { agentId } = agent;
     return settle(async () => {
-      const outcome = await this.#table.write([insert(AgentEntity, { tenant, ...created }), insert(AgentVersionEntity, { tenant, agentId, ...first })]);
-      // What is there under an id that is as new as this call was made by the call itself, before it was repeated.
-      return outcome === 'done' || (await this.#table.get(AgentEntity, { tenant, agentId })) ? 'done' : 'conflict';
+      const count = await countChange(this.#table, tenant, 'AGENTS', { by: 1, most: MOST_AGENTS });
+      const outcome = count === 'full' ? 'full' : await this.#table.write([insert(AgentEntity, { tenant, ...created }), insert(AgentVersionEntity, { tenant, agentId, ...first }), count]);
+      // An agent under an id as new as this call was created by this call, before it was repeated.
+      if (outcome === 'done' || (await this.#table.get(AgentEntity, { tenant, agentId }))) return 'done';
+      return outcome === 'full' ? 'full' : 'conflict';
     });
   }
 
@@ -64,11 +63,11 @@ export class AgentWriter {
   }
 
   /**
-   * Writes the version after the current one, of what `change` makes of that, and gives its number; undefined when there is no such agent. ABORTED
-   * when somebody else writes or restores a version meanwhile: what that one says was not looked at.
+   * Writes the version after the current one, with the content that `change` makes of the current one, and returns its number; undefined when the
+   * agent does not exist. If another writer is first, `change` runs again on the new current version: the calls then act one after the other.
    */
   async addVersion(tenant: string, agentId: string, change: (current: AgentVersion) => Promise<Content>, { callId, now }: Call): Promise<number | undefined> {
-    return this.#fromCurrent<never>(tenant, agentId, async ({ agent, current }) => {
+    return this.#fromCurrent<never>(tenant, agentId, { anyVersion: true }, async ({ agent, current }) => {
       if (current.versionId === callId) return { version: current.version, ops: [] };
       const next: AgentVersion = { ...(await change(current)), version: current.version + 1, versionId: callId, createdAt: now };
       return {
@@ -78,9 +77,12 @@ export class AgentWriter {
     });
   }
 
-  /** Removes the current version and makes the one before it current again, whose number it gives; `first` when there is none before it. */
+  /**
+   * Removes the current version and makes the one before it current again, and returns its number; `first` when there is none before it. ABORTED when
+   * another request changes the version meanwhile: the caller did not mean to remove that one.
+   */
   async restore(tenant: string, agentId: string, call: Call): Promise<number | 'first' | undefined> {
-    return this.#fromCurrent<'first'>(tenant, agentId, async ({ agent, current }) => {
+    return this.#fromCurrent<'first'>(tenant, agentId, { anyVersion: false }, async ({ agent, current }) => {
       if (agent.restoredBy === call.callId) return { version: current.version, ops: [] };
       if (current.version === 1) return 'first';
       const before = await this.#table.get(AgentVersionEntity, { tenant, agentId, version: current.version - 1 });
@@ -99,17 +101,18 @@ export class AgentWriter {
    */
   async delete(tenant: string, agentId: string, { callId, now }: Call): Promise<JobMessage | undefined> {
     return settle(async () => {
-      const agent = await this.#table.get(AgentEntity, { tenant, agentId });
+      const [agent, count] = await Promise.all([this.#table.get(AgentEntity, { tenant, agentId }), countChange(this.#table, tenant, 'AGENTS', { by: -1 })]);
       if (!agent) return undefined;
       const job = beginJob(tenant, { jobId: callId, kind: 'removeAgent', data: { agentId }, dueAt: now + TIME_TO_BEGIN }, now);
-      return this.#write([remove(AgentEntity, { tenant, agentId }, agent._r), job], { tenant, jobId: callId });
+      return this.#write([remove(AgentEntity, { tenant, agentId }, agent._r), count, job], { tenant, jobId: callId });
     });
   }
 
-  /** Decides on the current version and writes; once more when only the agent's name or the like was changed meanwhile. */
+  /** Decides on the current version and writes; on a conflict again, with `anyVersion` also when the current version is another one by then. */
   async #fromCurrent<O extends string = never>(
     tenant: string,
     agentId: string,
+    { anyVersion }: { readonly anyVersion: boolean },
     decide: (stored: WholeAgent & { readonly agent: Stored<Agent> }) => Promise<{ readonly version: number; readonly ops: readonly WriteOp[] } | O | 'conflict'>,
   ): Promise<number | O | undefined> {
     let decidedOn: string | undefined;
@@ -117,7 +120,7 @@ export class AgentWriter {
       const stored = await this.#reader.get(tenant, agentId);
       if (!stored) return undefined;
       const { versionId } = stored.agent;
-      if (decidedOn !== undefined && decidedOn !== versionId) throw new ApiError('ABORTED', 'Another request changed the agent\'s version. Read it again before you change it.');
+      if (!anyVersion && decidedOn !== undefined && decidedOn !== versionId) throw new ApiError('ABORTED', 'Another request changed the agent\'s version. Read it again before you change it.');
       decidedOn = versionId;
       const decided = await decide(stored);
       return typeof decided === 'string' ? decided : this.#write(decided.ops, decided.version);
@@ -142,7 +145,7 @@ export const changeAgents: Capability<Pick<AgentWriter, 'update' | 'updateBuiltI
 };
 
 export const removeAgents: Capability<Pick<AgentWriter, 'restore' | 'delete'>> = {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem', 'DeleteItem'] }],
+  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem', 'DeleteItem'] }],
   env: ['TABLE_NAME'],
   open: (env) => new AgentWriter(openTable(env)),
 };
