@@ -342,11 +342,11 @@ describe('/v2/crdt/updates/push', () => {
     const other = new Y.Doc();
     const contradicting = updateOf(other, (doc) => doc.getArray('content').push([1, 2]));
     const large = new Y.Doc();
-    const tooLarge = updateOf(large, (doc) => doc.getText('elsewhere').insert(0, 'x'.repeat(4 * 1024 * 1024 - 100_000)));
+    const tooLarge = updateOf(large, (doc) => doc.getText('content').setAttribute('large', 'x'.repeat(4 * 1024 * 1024 - 100_000)));
     expect(await answer(PUSH, { ...editor, update: contradicting })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', details: { issues: [{ path: ['update'] }] } });
     expect(await customer.ok(PULL, editor)).toEqual(before);
     await customer.ok(PUSH, { ...editor, update: tooLarge });
-    const more = updateOf(new Y.Doc(), (doc) => doc.getText('elsewhere').insert(0, 'x'.repeat(200_000)));
+    const more = updateOf(new Y.Doc(), (doc) => doc.getText('content').setAttribute('more', 'x'.repeat(200_000)));
     expect(await answer(PUSH, { ...editor, update: more })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT' });
     expect(await answer(UPDATE, { ...text, data: 'y'.repeat(200_000) })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', details: { issues: [{ path: ['data'] }] } });
     expect(await values()).toEqual([['summary', 'one']]);

@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { writeVarUint } from 'lib0/encoding';
+import { createEncoder, type Encoder, toUint8Array, writeAny, writeUint8, writeVarString, writeVarUint } from 'lib0/encoding';
 import * as Y from 'yjs';
 import { encodeState, MalformedUpdate, openDocument, stateVectorOf, updateSince } from '../../lib/domain/crdt/document.ts';
 import { replaceValue } from '../../lib/domain/crdt/editing.ts';
 import { faultOfUpdate, readValue } from '../../lib/domain/crdt/reading.ts';
 import { crdtLimits, type CrdtType, type CrdtValue } from '../../lib/domain/crdt/values.ts';
+import { cpuMilliseconds } from '../support/cpu.ts';
 
 function stored(type: CrdtType, value: CrdtValue): Y.Doc {
   return openDocument([replaceValue(openDocument([]), type, 'content', value)!]);
@@ -45,7 +46,7 @@ describe('an update that is none is refused, and the document stays as it is', (
       map.set('c', 'other');
       map.set('d', new Y.Map([['e', new Y.Array()]]));
       (map.get('a') as Y.Map<Y.Array<number>>).get('b')!.delete(1, 1);
-      client.getXmlFragment('other').insert(0, [new Y.XmlElement('p')]);
+      map.set('f', new Y.XmlElement('p'));
     });
     const faulty = fc.array(fc.tuple(fc.nat(push.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 3 }).map((faults) => {
       const update = push.slice();
@@ -82,8 +83,18 @@ describe('an update that contradicts the type is refused', () => {
     else expect(faultOfUpdate(doc, type, 'content', update)).toMatch(new RegExp(`^Update must hold a Y\\..* under "content", for type ${type}\\.$`));
   });
 
-  test('what a client keeps under other names is its own', () => {
-    expect(faultOfUpdate(stored('text', 'a'), 'text', 'content', pushOf(stored('text', 'a'), (client) => void client.getMap('meta').set('x', 1)))).toBeUndefined();
+  test('a change of another root type than the content is refused, and names it', () => {
+    const doc = stored('xml', '<a x="1" />');
+    const fault = (name: string) => faultOfUpdate(doc, 'xml', 'content', pushOf(doc, (client) => void client.getMap(name).set('x', 1)));
+    expect(fault('meta')).toBe('Update must change only what is under "content", and not "meta".');
+    // The service keeps there how the XML was spelled.
+    expect(fault('spelling:content')).toBe('Update must change only what is under "content", and not "spelling:content".');
+    expect(fault('n'.repeat(1_000))!.length).toBeLessThan(200);
+  });
+
+  test('a client may send the whole document again, with what the service wrote and with what was stored before', () => {
+    const doc = openDocument([encodeState(stored('xml', '<a x="1" />')), pushOf(openDocument([]), (client) => void client.getMap('meta').set('x', 1))]);
+    expect(faultOfUpdate(doc, 'xml', 'content', encodeState(doc))).toBeUndefined();
   });
 });
 
@@ -123,16 +134,154 @@ describe('an update beyond the limits is refused', () => {
     expect(faultOfUpdate(doc, 'array', 'content', update)).toBe(fault);
   });
 
-  test('types too deep under a name that is not the value', () => {
+  test('types too deep where no value shows them', () => {
     const update = pushOf(openDocument([]), (client) => {
-      let element: Y.XmlFragment = client.getXmlFragment('elsewhere');
+      let list = new Y.Array<unknown>();
+      client.getText('content').setAttribute('lists', list);
       for (let level = 0; level < 200; level++) {
-        const inner = new Y.XmlElement('a');
-        element.insert(0, [inner]);
-        element = inner;
+        const inner = new Y.Array<unknown>();
+        list.insert(0, [inner]);
+        list = inner;
       }
     });
     expect(faultOfUpdate(openDocument([]), 'text', 'content', update)).toBe('Data must not be nested deeper than 100 levels.');
+  });
+});
+
+/** An update of format 1 as its parts say, however little sense they make. */
+function updateOf(write: (encoder: Encoder) => void): Uint8Array {
+  const encoder = createEncoder();
+  write(encoder);
+  writeVarUint(encoder, 0);
+  return toUint8Array(encoder);
+}
+
+/** As many clients as it says, each of which puts a letter at the start of the text. */
+function manyClients(count: number, first = 1): Uint8Array {
+  return updateOf((encoder) => {
+    writeVarUint(encoder, count);
+    for (let client = first + count - 1; client >= first; client--) {
+      for (const number of [1, client, 0]) writeVarUint(encoder, number);
+      writeUint8(encoder, 4);
+      writeVarUint(encoder, 1);
+      writeVarString(encoder, 'content');
+      writeVarString(encoder, 'x');
+    }
+  });
+}
+
+/** Two clients of so many structs each: those of the second belong between each two of the first. */
+function conflicting(count: number): Uint8Array {
+  return updateOf((encoder) => {
+    writeVarUint(encoder, 2);
+    for (const number of [count, 2_000, 0]) writeVarUint(encoder, number);
+    for (let at = 0; at < count; at++) {
+      writeUint8(encoder, at === 0 ? 5 : 5 | 0x80);
+      if (at === 0) {
+        writeVarUint(encoder, 1);
+        writeVarString(encoder, 'content');
+      } else {
+        for (const number of [2_000, at - 1]) writeVarUint(encoder, number);
+      }
+      writeVarString(encoder, '1');
+    }
+    for (const number of [count, 1_000, 0]) writeVarUint(encoder, number);
+    for (let at = 0; at < count; at++) {
+      writeUint8(encoder, 5 | 0x40);
+      for (const number of [2_000, count - 1 - at]) writeVarUint(encoder, number);
+      writeVarString(encoder, '1');
+    }
+  });
+}
+
+/** Subdocuments, which take some 40 bytes each. */
+function subdocuments(count: number): Uint8Array {
+  return updateOf((encoder) => {
+    for (const number of [1, count, 1, 0]) writeVarUint(encoder, number);
+    for (let at = 0; at < count; at++) {
+      writeUint8(encoder, 9);
+      writeVarUint(encoder, 1);
+      writeVarString(encoder, 'content');
+      writeVarString(encoder, `${String(at).padStart(7, '0')}-0000-0000-0000-000000000000`);
+      writeAny(encoder, {});
+    }
+  });
+}
+
+describe('an update that costs more than it weighs is refused by its structure', () => {
+  const refused = (doc: Y.Doc, update: Uint8Array, fault: string) => {
+    const state = encodeState(doc);
+    let found: string | undefined;
+    expect(cpuMilliseconds(() => (found = faultOfUpdate(doc, 'text', 'content', update)), 1)).toBeLessThan(1_500);
+    expect(found).toBe(fault);
+    expect(encodeState(doc)).toEqual(state);
+  };
+
+  test('one subdocument, or 3.5 MB of subdocuments', () => {
+    const doc = stored('text', 'a');
+    refused(doc, pushOf(doc, (client) => client.getText('content').setAttribute('page', new Y.Doc())), 'Update must not have subdocuments.');
+    refused(doc, subdocuments(70_000), 'Update must not have subdocuments.');
+  });
+
+  test('more than 10,000 clients, also together with the document', () => {
+    const tooMany = 'The document must not have changes of more than 10000 clients of Yjs.';
+    refused(openDocument([]), manyClients(30_000), tooMany);
+    const doc = openDocument([manyClients(9_999)]);
+    expect(faultOfUpdate(doc, 'text', 'content', manyClients(1, 20_000))).toBeUndefined();
+    refused(doc, manyClients(2, 20_000), tooMany);
+  });
+
+  test('more than 400,000 structs, also together with the document', () => {
+    const tooMany = 'The document must not have more than 400000 structs of Yjs.';
+    const gaps = (client: number, count: number) => updateOf((encoder) => {
+      for (const number of [1, count, client, 0]) writeVarUint(encoder, number);
+      for (let at = 0; at < count; at++) for (const byte of [0, 1]) writeUint8(encoder, byte);
+    });
+    refused(openDocument([]), gaps(1, 2_000_000), tooMany);
+    refused(openDocument([]), updateOf((encoder) => {
+      for (const number of [0, 1, 1, 500_000]) writeVarUint(encoder, number);
+      for (let at = 0; at < 500_000; at++) for (const number of [at * 2, 1]) writeVarUint(encoder, number);
+    }).subarray(0, -1), tooMany);
+  });
+
+  test('more than 100,000 objects, arrays and keys within values', () => {
+    refused(openDocument([]), updateOf((encoder) => {
+      for (const number of [1, 1, 1, 0]) writeVarUint(encoder, number);
+      writeUint8(encoder, 8);
+      writeVarUint(encoder, 1);
+      writeVarString(encoder, 'content');
+      writeVarUint(encoder, 1);
+      writeAny(encoder, Array.from({ length: 1_000_000 }, () => []));
+    }), 'Update must not have more than 100000 objects, arrays and keys in all.');
+  });
+
+  test('concurrent changes in one place that take quadratic time to put in order', () => {
+    refused(openDocument([]), conflicting(10_000), 'Update has too many concurrent changes in one place.');
+    expect(faultOfUpdate(openDocument([]), 'text', 'content', conflicting(500))).toBeUndefined();
+  });
+
+  test('more than 64 KB that waits for updates which are missing', () => {
+    const whole = stored('text', 'a');
+    const client = openDocument([encodeState(whole)]);
+    const [first, second] = [100, 100_000].map((length) => {
+      const known = stateVectorOf(client);
+      client.getText('content').insert(0, 'x'.repeat(length));
+      return updateSince(client, known);
+    });
+    refused(whole, second!, 'Update must not wait for others with more than 65536 bytes: send the missing updates first.');
+    expect(faultOfUpdate(openDocument([encodeState(whole), first!]), 'text', 'content', second!)).toBeUndefined();
+  });
+
+  test('a document that many clients edited one after the other is taken, whatever its size', () => {
+    const text = new Y.Doc();
+    const updates: Uint8Array[] = [];
+    text.on('update', (update: Uint8Array) => updates.push(update));
+    for (let edit = 0; edit < 6_000; edit++) {
+      text.clientID = 1 + (edit * 7) % 300;
+      text.getText('content').insert((edit * 31) % (text.getText('content').length + 1), 'ab');
+    }
+    expect(faultOfUpdate(openDocument([]), 'text', 'content', encodeState(text))).toBeUndefined();
+    expect(faultOfUpdate(openDocument(updates.slice(0, -1)), 'text', 'content', updates.at(-1)!)).toBeUndefined();
   });
 });
 

@@ -3,7 +3,8 @@ import { encodeState, MalformedUpdate } from './document.ts';
 import { readArray, readMap } from './json.ts';
 import { readText } from './plainText.ts';
 import { itemsOf, rootOf, type Shared } from './types.ts';
-import { copyWith, hasForeignWriting, isTooDeep } from './updates.ts';
+import { TooManyConflicts } from './integration.ts';
+import { copyWith, decodeBounded, faultOfAddition, hasForeignWriting, isTooDeep, isWaitingForTooMuch } from './updates.ts';
 import { crdtLimits, type CrdtType, type CrdtValue, faultOfValue, jsonBytes, tooDeep, tooLarge } from './values.ts';
 import { isXmlItem, readXml } from './xml.ts';
 import { XmlTooLong } from './xmlNodes.ts';
@@ -18,22 +19,30 @@ export function readValue(doc: Y.Doc, type: CrdtType, contentKey: string): CrdtV
 }
 
 /**
- * Why a client's update is refused, or undefined: it is none, it has changes of the service that this document does not have (it
- * comes from a document that was deleted), it brings the document beyond the limits, or puts something else under the content key
- * than the type says. Judged on a copy. An update that waits for another one is no fault: it is kept until that one comes.
+ * Why a client's update is refused, or undefined. First its structure is judged, without applying it: malformed bytes, subdocuments, other root
+ * types than the content, more clients or structs than a document may have, changes of the service that this document does not have (the update
+ * comes from a document that was deleted). Then a copy of the document with the update is judged: its size, its depth, how much waits for
+ * missing updates, how many conflicts it has, whether it fits the type.
  */
 export function faultOfUpdate(doc: Y.Doc, type: CrdtType, contentKey: string, update: Uint8Array): string | undefined {
   if (update.length > crdtLimits.stateBytes) return 'Update must not be larger than 4 MB.';
   try {
-    const changed = copyWith(doc, update);
-    if (hasForeignWriting(doc, update)) return 'Update has changes of another document: one of this name may have been deleted.';
-    if (encodeState(changed).length > crdtLimits.stateBytes) return 'The document must not be larger than 4 MB.';
-    return isTooDeep(changed) ? tooDeep : faultOfContent(changed, type, contentKey);
+    const decoded = decodeBounded(update);
+    if (typeof decoded === 'string') return decoded;
+    if (hasForeignWriting(doc, decoded)) return 'Update has changes of another document: one of this name may have been deleted.';
+    return faultOfAddition(doc, contentKey, decoded) ?? faultOfDocument(copyWith(doc, update, decoded), type, contentKey);
   } catch (error) {
     if (error instanceof MalformedUpdate) return error.message;
+    if (error instanceof TooManyConflicts) return 'Update has too many concurrent changes in one place.';
     if (error instanceof XmlTooLong) return tooLarge;
     throw error;
   }
+}
+
+function faultOfDocument(changed: Y.Doc, type: CrdtType, contentKey: string): string | undefined {
+  if (encodeState(changed).length > crdtLimits.stateBytes) return 'The document must not be larger than 4 MB.';
+  if (isWaitingForTooMuch(changed)) return `Update must not wait for others with more than ${crdtLimits.waitingBytes} bytes: send the missing updates first.`;
+  return isTooDeep(changed) ? tooDeep : faultOfContent(changed, type, contentKey);
 }
 
 function faultOfContent(doc: Y.Doc, type: CrdtType, contentKey: string): string | undefined {

@@ -12,6 +12,14 @@ export const crdtLimits = {
   depth: 100,
   /** Keys, lists and objects, or elements and attributes: each costs memory far beyond its bytes. */
   parts: 100_000,
+  /** Of Yjs in an update and the document together: each session of an editor writes as a client of its own. */
+  clients: 10_000,
+  /** Pieces of Yjs in an update and the document together. */
+  structs: 400_000,
+  /** Of updates that wait for others, encoded. */
+  waitingBytes: 64 * 1024,
+  /** How many structs may be passed to put concurrent changes in order. Two million take about half a second. */
+  conflictSteps: 2_000_000,
 } as const;
 
 const shapes: Readonly<Record<CrdtType, string>> = { text: 'a string', map: 'an object', array: 'an array', xml: 'a string' };
