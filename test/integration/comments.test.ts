@@ -134,10 +134,17 @@ describe('comments/get', () => {
     const [comment] = await get({ commentIds: [2] });
     expect(comment).toEqual({
       commentId: 2, type: 'text', status: 'added', commentText: 'Text', commentHtml: '<b>Text</b>', from: bob, to: [ada], taggedUserContacts: sent.taggedUserContacts, attachments: sent.attachments,
-      context: { access: { region: ['eu', 7] }, accessFields: ['region:7', 'region:eu'] }, isCommentTextAvailable: true, isEdited: false, reactionAnnotationIds: [], reactionAnnotations: [],
+      context: { access: { region: ['eu', 7] }, accessFields: ['region:7', 'region:eu'] }, isCommentTextAvailable: true, isEdited: false, reactionAnnotationIds: [], reactionAnnotations: [], isDraft: false, toOrganizationUserGroup: [], recorders: [], customList: [],
       createdAt: 1_767_323_045_000, lastUpdated: '2026-01-02T03:04:06.000Z', metadata: { mine: open, apiKey: customer.apiKey, ...nda },
     });
     expect(Object.getOwnPropertyDescriptor(comment.attachments[0], '__proto__')?.value).toEqual({ deep: [1] });
+  });
+
+  test('has lists and flags in its rows when they are empty too', async () => {
+    await add(reply('', { commentText: undefined, isCommentResolverUsed: true }));
+    const empty = { isDraft: false, to: [], toOrganizationUserGroup: [], recorders: [], customList: [], attachments: [], taggedUserContacts: [] };
+    expect(await get()).toMatchObject([{ ...empty, isCommentTextAvailable: true }, { ...empty, isCommentTextAvailable: false }]);
+    expect(await get({ commentIds: [1] })).toMatchObject([empty]);
   });
 
   test('says what became of the call in the documented words', async () => {

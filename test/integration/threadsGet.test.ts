@@ -36,6 +36,26 @@ describe('a listing of several documents', () => {
     expect(idsIn((await threadPages(customer, { organizationId: 'acme', folderId: 'f', pageSize: 3 })).flat())).toEqual(['d000', 'd001', 'd002', 'd004'].flatMap(inDocument));
   });
 
+  test('has metadata and page information in its rows unless told otherwise', async () => {
+    const keys = async (data: object) => {
+      const read = (more: object) => customer.ok(GET, { organizationId: 'acme', documentId: 'd000', ...data, ...more });
+      const rows = [...(await read({})), ...(await read({ annotationIds: ['a-d000'] })), ...Object.values<any>(await read({ groupByDocumentId: true })).flat()];
+      return [...new Set(rows.map((row) => ['metadata', 'pageInfo'].filter((key) => key in row).join()))];
+    };
+    expect(await keys({})).toEqual(['metadata,pageInfo']);
+    expect(await keys({ includeMetadata: false })).toEqual(['pageInfo']);
+    expect(await keys({ includePageInfo: false })).toEqual(['metadata']);
+    expect(await keys({ includeMetadata: true, includePageInfo: true })).toEqual(['metadata,pageInfo']);
+  });
+
+  test('has lists and flags in its rows when they are empty too', async () => {
+    const [row] = await customer.ok(GET, { organizationId: 'acme', documentId: 'd000' });
+    expect(row).toMatchObject({
+      subscribedUsers: [], unsubscribedUsers: [], subscribedGroups: [], customList: [], pageInfo: {}, visibilityConfig: { type: 'public' }, context: { access: {}, accessFields: [] }, locationId: null, hasDraftComments: false,
+      comments: [{ isDraft: false, to: [], toOrganizationUserGroup: [], recorders: [], customList: [], attachments: [], taggedUserContacts: [], isCommentTextAvailable: true }],
+    });
+  });
+
   test('says that annotations were fetched, by document too', async () => {
     const [listed, byDocument] = await Promise.all([{}, { groupByDocumentId: true }].map((data) => customer.call(GET, { organizationId: 'acme', documentId: 'd000', ...data })));
     expect([listed!.body.result.message, byDocument!.body.result.message]).toEqual(['Annotation(s) fetched successfully.', 'Annotations fetched successfully.']);
@@ -102,6 +122,9 @@ describe('every filter', () => {
     [{ resolvedBy: 'ada' }, ['resolved']],
     [{ resolvedBy: 'bob' }, []],
     [{ statusIds: ['RESOLVED'] }, ['resolved']],
+    [{ statusId: 'RESOLVED' }, ['resolved']],
+    [{ statusId: 'RESOLVED', statusIds: ['OPEN', 'RESOLVED'] }, ['resolved']],
+    [{ statusId: 'RESOLVED', statusIds: ['OPEN'] }, []],
     [{ statusIds: ['OPEN'] }, ['plain', 'located', 'named', 'found', 'suggested']],
     [{ updatedAfter: 2_000, updatedBefore: 4_000 }, ['located', 'named']],
     [{ createdAfter: 2, createdBefore: '1970-01-01T00:00:00.004Z' }, ['located', 'named']],
@@ -115,6 +138,10 @@ describe('every filter', () => {
     [{ userIds: ['ada'], statusIds: ['OPEN'], createdAfter: 2 }, ['located', 'named']],
   ])('%j', async (filters, expected) => {
     expect(idsIn((await threadPages(customer, { ...nda, order: 'asc', pageSize: 2, ...filters })).flat())).toEqual(expected);
+  });
+
+  test('statusId narrows annotations that are named', async () => {
+    expect(await customer.ok(GET, { ...nda, annotationIds: ['plain'], statusId: 'RESOLVED' })).toEqual([null]);
   });
 
   test('locations known by their name are found by the id that they are shown with', async () => {

@@ -4,7 +4,7 @@ import { walkCursor } from '../../../lib/data/content/walk.ts';
 import { dict, distinct } from '../../../lib/dict.ts';
 import { OlderThread, toOlderThread } from '../../../lib/domain/content/olderRows.ts';
 import { listingFilters, oneAgentFilter, selectors } from '../../../lib/domain/content/threadFilters.ts';
-import { ShownThread } from '../../../lib/domain/content/threads.ts';
+import { ThreadRow } from '../../../lib/domain/content/threads.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
@@ -31,11 +31,15 @@ export const endpoint = defineEndpoint({
     groupByDocumentId: optional(z.boolean()),
     ...selectors,
     ...listingFilters,
+    /** Whether rows carry `metadata`; true when left out. */
+    includeMetadata: optional(z.boolean()),
+    /** Whether rows carry `pageInfo`; true when left out. */
+    includePageInfo: optional(z.boolean()),
     order: optional(z.enum(['asc', 'desc'])),
     pageSize: optional(PageSize),
     pageToken: optional(PageToken),
   }).check(oneScope, oneAgentFilter),
-  output: z.object({ data: z.union([z.array(ShownThread.nullable()), z.record(z.string(), z.array(ShownThread))]), nextPageToken: z.string().nullable() }),
+  output: z.object({ data: z.union([z.array(ThreadRow.nullable()), z.record(z.string(), z.array(ThreadRow))]), nextPageToken: z.string().nullable() }),
   message: ({ data }) => (Array.isArray(data) ? 'Annotation(s) fetched successfully.' : 'Annotations fetched successfully.'),
   errors: ['NOT_FOUND'],
   uses: { threads: readThreadPages },
@@ -59,8 +63,25 @@ export const endpoint = defineEndpoint({
           createdAt: 1767225600000,
           lastUpdated: '2026-01-01T00:00:00.000Z',
           metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
+          isDraft: false,
+          to: [],
+          toOrganizationUserGroup: [],
+          taggedUserContacts: [],
+          attachments: [],
+          recorders: [],
+          customList: [],
+          isCommentTextAvailable: true,
         }],
         commentCount: 1,
+        context: { access: {}, accessFields: [] },
+        visibilityConfig: { type: 'public' },
+        locationId: null,
+        customList: [],
+        subscribedUsers: [],
+        unsubscribedUsers: [],
+        subscribedGroups: [],
+        hasDraftComments: false,
+        pageInfo: {},
         hasMoreComments: false,
         from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
         status: { id: 'OPEN', name: 'Open', type: 'default' },
@@ -74,17 +95,18 @@ export const endpoint = defineEndpoint({
     },
   },
 }, async ({ input, caller, deps, now }) => {
-  const { documentIds, annotationIds, groupByDocumentId, order = 'desc', pageSize = limits.pageSize, pageToken: _, ...filters } = input;
+  const { documentIds, annotationIds, groupByDocumentId, order = 'desc', pageSize = limits.pageSize, pageToken: _, includeMetadata = true, includePageInfo = true, ...filters } = input;
+  const parts = { metadata: includeMetadata, pageInfo: includePageInfo };
   const grouped = (listed: Awaited<ReturnType<typeof deps.threads.page>>['values']) =>
     dict([...Map.groupBy(listed, ({ documentId }) => documentId)].map(([documentId, some]) => [documentId, some.map(({ thread }) => thread)] as const));
 
   if (annotationIds) {
-    const found = await deps.threads.named(caller.tenant, input, distinct(annotationIds), filters);
+    const found = await deps.threads.named(caller.tenant, input, distinct(annotationIds), { filters, parts });
     return { data: groupByDocumentId ? grouped(found.flat()) : found.flatMap((some) => (some.length > 0 ? some.map(({ thread }) => thread) : [null])), nextPageToken: null };
   }
   const scope = await deps.threads.scope(caller.tenant, input);
   const pages = paging(caller, [path, scope.place.organization, JSON.stringify([filters, documentIds, order])], input, now);
-  const { values, next } = await deps.threads.page(scope, { filters, descending: order === 'desc', limit: pageSize, from: walkCursor.position(pages.after) });
+  const { values, next } = await deps.threads.page(scope, { parts, filters, descending: order === 'desc', limit: pageSize, from: walkCursor.position(pages.after) });
   return { data: groupByDocumentId ? grouped(values) : values.map(({ thread }) => thread), nextPageToken: pages.next(walkCursor.of(next)) };
 });
 

@@ -1,7 +1,7 @@
 import { building, type Capability } from '../../capability.ts';
 import type { ContentNames } from '../../domain/content/names.ts';
 import { meets, type ThreadFilters } from '../../domain/content/threadFilters.ts';
-import { type ShownThread, showThread } from '../../domain/content/threads.ts';
+import { type RowParts, showThread, type ThreadRow, threadRow } from '../../domain/content/threads.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from '../documents.ts';
 import type { Stored } from '../entity.ts';
 import { type Folder, FolderEntryEntity, type FolderReader, type Place, placeOf, readFolders } from '../folders.ts';
@@ -23,10 +23,11 @@ export interface ThreadScope {
 /** A thread as it is shown, and the document that it lies in, under the customer's id. */
 export interface ListedThread {
   readonly documentId: string;
-  readonly thread: ShownThread;
+  readonly thread: ThreadRow;
 }
 
 export interface ThreadPageOptions {
+  readonly parts: RowParts;
   readonly filters: ThreadFilters;
   readonly descending: boolean;
   readonly limit: number;
@@ -73,20 +74,20 @@ export class ThreadPages {
   }
 
   /** A page of the threads that meet the filters, document by document, in each by creation. */
-  async page({ organizationId, place: { tenant }, documents }: Scope, { filters, descending, limit, from }: ThreadPageOptions): Promise<Walked<ListedThread>> {
+  async page({ organizationId, place: { tenant }, documents }: Scope, { parts, filters, descending, limit, from }: ThreadPageOptions): Promise<Walked<ListedThread>> {
     return walk({
       documents,
       from,
       limit,
       read: async ({ documentId, place }, options) => {
         const { records, ...stretch } = await this.#threads.stretch(place, { ...options, filters, descending });
-        return { ...stretch, records: records.map(({ key, value }) => ({ key, value: { documentId, thread: showThread(namesOf(tenant, organizationId, documentId), value) } })) };
+        return { ...stretch, records: records.map(({ key, value }) => ({ key, value: { documentId, thread: threadRow(showThread(namesOf(tenant, organizationId, documentId), value), parts) } })) };
       },
     });
   }
 
   /** For each id the threads that have it and meet the filters: at most one in a document, and as many as there are documents. Ids are distinct. */
-  async named(tenant: string, asked: ThreadScope, annotationIds: readonly string[], filters: ThreadFilters): Promise<ListedThread[][]> {
+  async named(tenant: string, asked: ThreadScope, annotationIds: readonly string[], { filters, parts }: Pick<ThreadPageOptions, 'filters' | 'parts'>): Promise<ListedThread[][]> {
     const place = placeOf(tenant, await this.#organizations.require(tenant, asked.organizationId));
     const keys = await this.#keys(place, asked, annotationIds);
     const share = Math.floor(NAMED_BYTES / Math.max(keys.length, 1));
@@ -97,7 +98,7 @@ export class ThreadPages {
     const shown = threads.flatMap((thread, index): ListedThread[] => {
       if (!thread || !meets(thread, filters)) return [];
       const { documentId } = thread;
-      return [{ documentId, thread: showThread(namesOf(tenant, asked.organizationId, documentId), { thread, ...(comments[index] as FirstComments) }) }];
+      return [{ documentId, thread: threadRow(showThread(namesOf(tenant, asked.organizationId, documentId), { thread, ...(comments[index] as FirstComments) }), parts) }];
     });
     const byId = Map.groupBy(shown, ({ thread }) => thread.annotationId);
     return annotationIds.map((annotationId) => byId.get(annotationId) ?? []);

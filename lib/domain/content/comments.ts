@@ -319,6 +319,25 @@ export function showComment(names: ContentNames, comment: Comment): ShownComment
   };
 }
 
+/** A comment as reads of comments show it: lists and flags are there when they are empty too. */
+export const CommentRow = ShownComment.extend({
+  isDraft: z.literal(false),
+  to: z.array(StoredUser),
+  toOrganizationUserGroup: z.array(OpenShown),
+  taggedUserContacts: z.array(OpenShown),
+  attachments: z.array(OpenShown),
+  recorders: z.array(OpenShown),
+  customList: z.array(OpenShown),
+  isCommentTextAvailable: z.boolean(),
+});
+export type CommentRow = z.output<typeof CommentRow>;
+
+/** Drafts, groups, recorders and custom lists of comments are the client's alone: over REST they are empty. */
+export function commentRow(comment: ShownComment): CommentRow {
+  const { to = [], taggedUserContacts = [], attachments = [], commentText, commentHtml, isCommentTextAvailable = Boolean(commentText) || Boolean(commentHtml) } = comment;
+  return { ...comment, isDraft: false, to, toOrganizationUserGroup: [], taggedUserContacts, attachments, recorders: [], customList: [], isCommentTextAvailable };
+}
+
 /** Access context, stored as JSON text, as answers show it. */
 export function showContext(text: string | undefined): z.output<typeof ShownContext> | undefined {
   const { access } = read<z.output<typeof Context>>(text) ?? {};

@@ -37,6 +37,8 @@ export const listingFilters = {
   /** Who resolved it. */
   resolvedBy: optional(Id),
   statusIds: optional(list(Id, limits.readIds)),
+  /** One status; together with statusIds both have to hold. */
+  statusId: optional(Id),
   createdAfter: optional(Instant),
   createdBefore: optional(Instant),
   updatedAfter: optional(Instant),
@@ -60,6 +62,10 @@ export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[numb
 /** Which threads a call is about: those that meet all that is given; of a list one has to fit. Times are epoch ms, from `after` on and before `before`. */
 export type ThreadFilters = z.output<z.ZodObject<typeof selectors & typeof listingFilters>> & { readonly agentUrls?: readonly string[] | undefined };
 
+function statusIdOf({ status }: Thread): string {
+  return (JSON.parse(status) as Status).id;
+}
+
 /** Whether a thread meets all filters that are given. */
 export function meets(thread: Thread, filters: ThreadFilters): boolean {
   const { agent } = thread;
@@ -73,7 +79,8 @@ export function meets(thread: Thread, filters: ThreadFilters): boolean {
     && (filters.userIds === undefined || among(filters.userIds, ...involvedUserIds(thread)))
     && (filters.mentionedUserIds === undefined || among(filters.mentionedUserIds, ...mentionedUserIds(thread)))
     && is(filters.resolvedBy, thread.resolvedByUserId)
-    && (filters.statusIds === undefined || among(filters.statusIds, (JSON.parse(thread.status) as Status).id))
+    && (filters.statusIds === undefined || among(filters.statusIds, statusIdOf(thread)))
+    && (filters.statusId === undefined || filters.statusId === statusIdOf(thread))
     && within(thread.createdAt, filters.createdAfter, filters.createdBefore)
     && within(thread.lastUpdated, filters.updatedAfter, filters.updatedBefore)
     && is(filters.agentId, agent?.agentId)

@@ -4,7 +4,7 @@ import { isLongerThan } from '../../bytes.ts';
 import { distinct } from '../../dict.ts';
 import { Id, keptObject, list, OpenObject, optional } from '../../schema.ts';
 import {
-  type Comment, commentLists, Context, contextItems, knownAgent, mentionedIn, newComments, oneCommentList, read, sentComments, ShownComment, ShownContext, showComment, showContext,
+  type Comment, commentLists, CommentRow, commentRow, Context, contextItems, knownAgent, mentionedIn, newComments, oneCommentList, read, sentComments, ShownComment, ShownContext, showComment, showContext,
 } from './comments.ts';
 import { Location, locationKey } from './location.ts';
 import { type ContentNames, recordMetadata } from './names.ts';
@@ -406,5 +406,45 @@ export function showThread(names: ContentNames, { thread, comments, more }: Thre
     createdAt,
     lastUpdated,
     metadata: recordMetadata(names, thread.metadata),
+  };
+}
+
+/** Which parts of a thread a read can leave out. */
+export interface RowParts {
+  readonly metadata: boolean;
+  readonly pageInfo: boolean;
+}
+
+/** A thread as /v2/commentannotations/get shows it: lists and flags are there when they are empty too. */
+export const ThreadRow = ShownThread.extend({
+  comments: z.array(CommentRow),
+  context: ShownContext,
+  visibilityConfig: Visibility,
+  locationId: z.string().nullable(),
+  customList: z.array(OpenShown),
+  subscribedUsers: z.array(StoredUser),
+  unsubscribedUsers: z.array(StoredUser),
+  subscribedGroups: z.array(OpenShown),
+  hasDraftComments: z.literal(false),
+  metadata: OpenShown.optional(),
+});
+export type ThreadRow = z.output<typeof ThreadRow>;
+
+/** Subscribed groups and drafts are the client's alone: over REST there are none. */
+export function threadRow(thread: ShownThread, parts: RowParts): ThreadRow {
+  const { context = { access: {}, accessFields: [] }, visibility, locationId = null, customList = [], subscribedUsers = [], unsubscribedUsers = [], pageInfo = {}, metadata } = thread;
+  return {
+    ...thread,
+    comments: thread.comments.map(commentRow),
+    context,
+    visibilityConfig: visibility ?? { type: 'public' },
+    locationId,
+    customList,
+    subscribedUsers,
+    unsubscribedUsers,
+    subscribedGroups: [],
+    hasDraftComments: false,
+    pageInfo: parts.pageInfo ? pageInfo : undefined,
+    metadata: parts.metadata ? metadata : undefined,
   };
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type ReactedComment, readCommentPages } from '../../../../lib/data/content/commentPages.ts';
-import { CommentId, ShownComment, showComment } from '../../../../lib/domain/content/comments.ts';
+import { CommentId, CommentRow, commentRow, showComment } from '../../../../lib/domain/content/comments.ts';
 import { OlderComment, toOlderComment } from '../../../../lib/domain/content/olderRows.ts';
 import { ShownReaction, showReaction } from '../../../../lib/domain/content/reactions.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
@@ -12,7 +12,7 @@ import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib
 const path = '/v2/commentannotations/comments/get';
 
 /** A comment with the reactions on it, in full. */
-const ShownReactedComment = ShownComment.extend({ reactionAnnotations: z.array(ShownReaction) });
+const ShownReactedComment = CommentRow.extend({ reactionAnnotations: z.array(ShownReaction) });
 
 export const endpoint = defineEndpoint({
   path,
@@ -46,6 +46,14 @@ export const endpoint = defineEndpoint({
         commentText: 'Two years is too long.',
         from: { userId: 'ada', name: 'Ada Lovelace' },
         isEdited: false,
+        isDraft: false,
+        to: [],
+        toOrganizationUserGroup: [],
+        taggedUserContacts: [],
+        attachments: [],
+        recorders: [],
+        customList: [],
+        isCommentTextAvailable: true,
         reactionAnnotationIds: ['thumbs-up'],
         reactionAnnotations: [{
           annotationId: 'thumbs-up',
@@ -69,7 +77,7 @@ export const endpoint = defineEndpoint({
   const { annotationId, userIds, commentIds } = input;
   const thread = await deps.comments.locate(caller.tenant, input);
   const show = ({ comment, reactions }: ReactedComment) => ({
-    ...showComment(thread.names, comment),
+    ...commentRow(showComment(thread.names, comment)),
     reactionAnnotations: reactions.map((reaction) => showReaction({ apiKey: caller.tenant, organizationId: input.organizationId }, reaction)),
   });
   if (commentIds) {
