@@ -39,8 +39,8 @@ interface Absence {
 }
 
 /**
- * Starts the engine with its data on disk in `dataDir`. It outlives a killed parent, so one that an earlier run left
- * behind is ended first: two on the same files would be two tables. One that ends by itself is started again, on the same port; what is asked
+ * Starts the engine with its data on disk in `dataDir`. It ends with this process. One of an earlier run that is still ending, or that lost its
+ * guard, is ended first: two on the same files would be two tables. One that ends by itself is started again, on the same port; what is asked
  * meanwhile fails as when DynamoDB does not answer. The caller holds the directory's lock.
  */
 export async function startEngine(kind: EngineKind, dataDir: string): Promise<Engine> {
@@ -85,8 +85,8 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
   /** One process of it; a `StartError` when it ends, or does not answer, before it can be used. */
   async function start(): Promise<{ readonly child: ChildProcess; readonly ended: Promise<string> }> {
     const log = await open(logFile, 'a');
-    const child = launch.spawn(port, ['ignore', log.fd, log.fd]);
-    // However this process ends, except by SIGKILL.
+    const child = launch.spawn(port, [log.fd, log.fd]);
+    // Sooner than its guard, and gently.
     const kill = () => child.kill();
     process.once('exit', kill);
     const ended = once(child, 'exit')

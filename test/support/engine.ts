@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { spawnGuarded } from '../../infra/local/guardedProcess.ts';
 import { indexNames } from '../../lib/capability.ts';
 import { vectorIndexes, vectorKeys } from '../../lib/data/memory/vectorIndexes.ts';
 import { clientSettings } from '../../lib/sdk.ts';
@@ -174,8 +175,8 @@ async function launchEngine(): Promise<{ engine: ChildProcess; port: number }> {
   const binary = join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), 'dynoxide');
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
-    const engine = spawn(binary, ['serve', '--host', '127.0.0.1', '--port', String(port)], { stdio: ['ignore', 'pipe', 'pipe'] });
-    const output = [engine.stdout, engine.stderr];
+    const engine = spawnGuarded([binary, 'serve', '--host', '127.0.0.1', '--port', String(port)], ['pipe', 'pipe']);
+    const output = [engine.stdout!, engine.stderr!];
     const listens = new Promise<boolean>((resolve) => {
       for (const stream of output) stream.on('data', (chunk: Buffer) => chunk.includes('listening') && resolve(true));
       engine.once('exit', () => resolve(false));
