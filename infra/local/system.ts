@@ -1,9 +1,9 @@
-import { mkdir, realpath } from 'node:fs/promises';
 import { cachedAssembly } from './assemblyCache.ts';
 import { AwsEndpoint } from './awsEndpoint.ts';
 import { loadAssembly } from './cloudAssembly.ts';
 import { localConsole } from './console/localConsole.ts';
 import { openDatabase } from './database.ts';
+import { openDataDir } from './dataDir.ts';
 import { lockDataDir } from './dataLock.ts';
 import { type DemoCredentials, ensureDemoWorkspace } from './demo.ts';
 import { type Engine, startEngine } from './engine.ts';
@@ -47,9 +47,7 @@ export interface Running {
  * What has to be undone is put on `shutdown` as soon as it is done, so that it can be undone half-way too.
  */
 export async function startSystem(settings: LocalSettings, shutdown: Shutdown, report: (line: string) => void): Promise<Running> {
-  await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
-  // The engine's process is found again by this path: it must be spelled the same at every start.
-  const dataDir = await realpath(settings.dataDir);
+  const dataDir = await openDataDir(settings.dataDir);
   const lock = lockDataDir(dataDir);
   shutdown.add(() => lock.release());
   // Before the slow steps, so that a taken port is told at once; and what the templates describe contains these addresses.

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { processesWith } from '../../infra/local/processes.ts';
 import { limits } from '../../lib/schema.ts';
@@ -41,7 +43,11 @@ describe('npm start', () => {
   test('writes the credentials of the demo workspace for its owner only', async () => {
     expect(Object.keys(system.credentials)).toEqual(['baseUrl', 'headerPrefix', 'ownerEmail', 'workspaceId', 'workspaceAuthToken', 'apiKey', 'authToken']);
     expect(system.credentials).toMatchObject({ baseUrl: system.baseUrl, headerPrefix: 'x-svc-' });
-    for (const file of ['credentials.json', 'secrets.json']) expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600);
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+    for (const file of await readdir(dataDir, { recursive: true, withFileTypes: true })) {
+      const { mode } = await stat(join(file.parentPath, file.name));
+      expect([file.name, mode & 0o777]).toEqual([file.name, file.isDirectory() ? 0o700 : 0o600]);
+    }
   });
 
   test.each([['POST', '/v2/nothing/here'], ['GET', '/v2/organizations/get'], ['DELETE', '/']])('answers %s %s in the envelope', async (method, path) => {
@@ -82,6 +88,8 @@ describe('npm start', () => {
   });
 
   test('loses nothing that it acknowledged when it is killed', async () => {
+    const [killed, ...others] = await engines();
+    expect(others).toEqual([]);
     const write = async (writer: number) => {
       for (let i = 0; ; i++) {
         const organizationId = `org-${writer}-${i}`;
@@ -93,8 +101,6 @@ describe('npm start', () => {
     };
     await Promise.allSettled([write(0), write(1), write(2), write(3)]);
     expect(acknowledged.length).toBeGreaterThanOrEqual(200);
-    const [orphan, ...others] = await engines();
-    expect(others).toEqual([]);
 
     const credentials = system.credentials;
     system = await startSystem({ dataDir });
@@ -108,7 +114,7 @@ describe('npm start', () => {
 
     const [engine, ...more] = await engines();
     expect(more).toEqual([]);
-    expect(engine!.pid).not.toBe(orphan!.pid);
+    expect(engine!.pid).not.toBe(killed!.pid);
   });
 
   test('SIGTERM lets requests under way finish, and leaves no engine behind', async () => {
@@ -125,6 +131,18 @@ describe('npm start', () => {
     response.resume();
     expect(await code).toBe(0);
     expect(await engines()).toEqual([]);
+  });
+
+  test.each<[signal: NodeJS.Signals, whom: string]>([['SIGTERM', 'npm'], ['SIGKILL', 'npm'], ['SIGKILL', 'its process group']])('%s to %s leaves no process of npm start behind', async (signal, whom) => {
+    const npm = spawn('npm', ['start'], { cwd: resolve(import.meta.dirname, '../..'), detached: true, stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, PORT: '0', DATA_DIR: dataDir } });
+    let output = '';
+    npm.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    while (!/^Ready: /m.test(output)) await once(npm.stdout, 'data');
+    const pid = Number(await readFile(join(dataDir, 'lock.pid'), 'utf8'));
+    expect(await engines()).toHaveLength(1);
+    process.kill(whom === 'npm' ? npm.pid! : -npm.pid!, signal);
+    while ((await engines()).length > 0 || isAlive(pid)) await delay(10);
+    if (signal === 'SIGTERM') expect(output).toContain('Stopping …');
   });
 
   test('starts the table engine again when that ends; what was acknowledged stays, and what is asked meanwhile succeeds or is UNAVAILABLE', async () => {
@@ -171,6 +189,14 @@ describe('npm start', () => {
     }
   });
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 /** A copy of the current assembly in which the function of a route has lost one grant. */
 async function assemblyWithout(route: string, action: string): Promise<string> {

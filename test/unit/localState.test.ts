@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { mkdtemp, readFile, realpath, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,10 +9,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DescribeTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand, SearchVectorsCommand } from '@aws-sdk/client-dynamodb';
 import { openDatabase } from '../../infra/local/database.ts';
+import { openDataDir } from '../../infra/local/dataDir.ts';
 import { lockDataDir } from '../../infra/local/dataLock.ts';
 import { startEngine } from '../../infra/local/engine.ts';
 import { prepareLaunch } from '../../infra/local/engineLaunch.ts';
 import { openFunctionLog } from '../../infra/local/functionLog.ts';
+import { spawnGuarded } from '../../infra/local/guardedProcess.ts';
 import { processesWith } from '../../infra/local/processes.ts';
 import { openSecrets } from '../../infra/local/secrets.ts';
 import { localSettings } from '../../infra/local/settings.ts';
@@ -191,9 +193,11 @@ describe('the engine and its table', () => {
     const file = join(dataDir, 'table.db');
     const { spawn: launch } = await prepareLaunch('dynoxide', dataDir);
     const output = openSync(join(dataDir, 'orphan.log'), 'w');
-    const orphan = launch(0, ['ignore', output, output]);
+    const orphan = launch(0, [output, output]);
     closeSync(output);
     const ended = once(orphan, 'exit');
+    // A shell until it becomes the engine.
+    while ((await processesWith('--db-path', file)).length === 0) await delay(1);
     expect((await processesWith('--db-path', file)).map(({ pid }) => pid)).toEqual([orphan.pid]);
     const innocent = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)', file]);
     const next = await startEngine('dynoxide', dataDir);
@@ -277,6 +281,83 @@ describe('the engine and its table', () => {
   test('data of another engine is refused', async () => {
     await (await startEngine('dynoxide', dataDir)).stop();
     await expect(startEngine('dynamodb-local', dataDir)).rejects.toThrow('was written with DYNAMODB_ENGINE=dynoxide');
+  });
+});
+
+describe('a guarded process', () => {
+  const SLEEP = 'setTimeout(() => undefined, 1e9)';
+  /** Starts a process, with a process group of its own, that starts guarded processes and the engine. */
+  async function startParent(): Promise<ChildProcess> {
+    const source = (file: string) => JSON.stringify(new URL(`../../infra/local/${file}`, import.meta.url).href);
+    const script = `
+      import { startEngine } from ${source('engine.ts')};
+      import { spawnGuarded } from ${source('guardedProcess.ts')};
+      spawnGuarded([process.execPath, '-e', ${JSON.stringify(SLEEP)}, ${JSON.stringify(dataDir)}, 'two words', '*'], ['pipe', 'pipe']);
+      await startEngine('dynoxide', ${JSON.stringify(dataDir)});
+      console.log('started');
+    `;
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(parent.stdout!, 'data');
+    return parent;
+  }
+  const started = () => Promise.all([processesWith('--db-path', join(dataDir, 'table.db')), processesWith('-e', SLEEP, dataDir, 'two words', '*')]);
+
+  test.each<[string, (parent: ChildProcess) => void]>([
+    ['with its process group', ({ pid }) => process.kill(-pid!, 'SIGKILL')],
+    ['alone', (parent) => parent.kill('SIGKILL')],
+  ])('ends when its parent is killed %s: no table engine stays behind', async (_how, kill) => {
+    const parent = await startParent();
+    expect((await started()).map(({ length }) => length)).toEqual([1, 1]);
+    const ended = once(parent, 'exit');
+    kill(parent);
+    await ended;
+    while ((await started()).flat().length > 0) await delay(5);
+  });
+
+  test('takes signals, tells its end, and leaves its parent alone', async () => {
+    const child = spawnGuarded([process.execPath, '-e', SLEEP, dataDir], ['pipe', 'pipe']);
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([null, 'SIGTERM']);
+    expect(await once(spawnGuarded([process.execPath, '-e', 'process.exit(3)'], ['pipe', 'pipe']), 'exit')).toEqual([3, null]);
+  });
+});
+
+describe('the data directory', () => {
+  let umask: number;
+  beforeEach(() => {
+    umask = process.umask(0o022);
+  });
+  afterEach(() => void process.umask(umask));
+  const modes = async (...paths: string[]) => Promise.all(paths.map(async (path) => ((await stat(join(dataDir, path))).mode & 0o777).toString(8)));
+
+  test('is made for its owner only, with all that is written there later, by processes that it starts too', async () => {
+    const path = join(dataDir, 'new/deep');
+    expect(await openDataDir(path)).toBe(path);
+    await writeFile(join(path, 'file'), '');
+    const engine = await startEngine('dynoxide', path);
+    await engine.stop();
+    openDatabase(path).close();
+    expect(await modes('new/deep', 'new/deep/file', 'new/deep/table.db', 'new/deep/engine.log', 'new/deep/queues.db')).toEqual(['700', '600', '600', '600', '600']);
+  });
+
+  test('of an earlier run is closed to others with all that it has, but for what links lead to', async () => {
+    const [data, elsewhere] = [join(dataDir, 'data'), join(dataDir, 'elsewhere')];
+    await mkdir(join(data, 'outbox'), { recursive: true });
+    for (const file of ['lock', 'table.db', 'functions.log', 'outbox/1.eml']) await writeFile(join(data, file), '');
+    await writeFile(elsewhere, '');
+    await symlink(elsewhere, join(data, 'link'));
+    await openDataDir(data);
+    expect(await modes('data', 'data/outbox', 'data/lock', 'data/table.db', 'data/functions.log', 'data/outbox/1.eml')).toEqual(['700', '700', '600', '600', '600', '600']);
+    expect(await modes('elsewhere')).toEqual(['644']);
+  });
+
+  test('that holds files of something else and is open to others is refused and stays as it is', async () => {
+    const shared = join(dataDir, 'shared');
+    await mkdir(shared);
+    await writeFile(join(shared, 'index.html'), '');
+    await expect(openDataDir(shared)).rejects.toThrow('holds files of something else');
+    expect(await modes('shared', 'shared/index.html')).toEqual(['755', '644']);
   });
 });
 
