@@ -13,16 +13,22 @@ export type Status = Readonly<Record<string, unknown>> & { readonly id: string }
 
 const StatusObject = keptObject(z.object({ id: Id, name: optional(Name), type: optional(Name) })) as unknown as z.ZodType<Status>;
 
-/** A status as callers send it: whole, or its id alone. */
-export const SentStatus = z.union([Id, StatusObject], { error: 'must be the id of a status, or an object with the id' });
+const statusTypes = ['default', 'ongoing', 'terminal'] as const;
+
+/** A status without an id, as clients of the first version send it. */
+const StatusOfType = z.object({ id: optional(z.undefined()), type: z.enum(statusTypes) });
+
+/** A status as callers send it: whole, or its id alone, or its type alone. */
+export const SentStatus = z.union([Id, StatusObject, StatusOfType], { error: `must be the id of a status, an object with the id, or an object with a type (${statusTypes.join(', ')})` });
 
 /** What a thread has until somebody says otherwise. */
 export const initialStatus: Status = catalogue.OPEN as Status;
 
-/** The whole of a status that was sent: of a known id alone what is known of it, of another id nothing but the id. */
+/** Returns the whole status: the known one for an id or a type alone, and nothing but the id for an unknown id. */
 export function statusOf(sent: z.output<typeof SentStatus>): Status {
-  if (typeof sent !== 'string') return sent;
-  return known(sent) ?? { id: sent };
+  if (typeof sent === 'string') return known(sent) ?? { id: sent };
+  if (sent.id !== undefined) return sent as Status;
+  return Object.values(catalogue).find(({ type }) => type === sent.type) as Status;
 }
 
 /** Whether a thread is done once it has this status: by the status's own type, else by that of the known status with its id. */
