@@ -172,6 +172,13 @@ export const documentOrFolder = z.refine<{ documentId?: string | undefined; fold
   { path: ['folderId'], error: 'must not be given together with documentId' },
 );
 
+/** Refuses one parameter beside any of the others; `false` counts as left out. */
+export function notTogether(one: string, ...others: readonly string[]) {
+  const given = (input: Record<string, unknown>, name: string) => input[name] !== undefined && input[name] !== false;
+  return z.refine<Record<string, unknown>>((input) => !given(input, one) || !others.some((other) => given(input, other)),
+    { path: [one], error: `must not be given together with ${others.join(', ')}` });
+}
+
 /** An organization, folder or document that a permission call names; the last two lie in an organization. */
 export const NamedResource = z.object({ type: z.enum(resourceTypes), id: Id, organizationId: optional(Id) })
   .check(z.refine(({ type, organizationId }) => type === 'organization' || organizationId !== undefined, { path: ['organizationId'], error: 'is required for folders and documents' }));

@@ -12,7 +12,7 @@ import { internalAs } from '../../../lib/http/internalAs.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { paging } from '../../../lib/http/paging.ts';
-import { documentOrFolder, Id, limits, list, Name, optional, PageSize, PageToken } from '../../../lib/schema.ts';
+import { documentOrFolder, Id, limits, list, Name, notTogether, optional, PageSize, PageToken } from '../../../lib/schema.ts';
 
 const path = '/v2/users/get';
 
@@ -112,13 +112,6 @@ export const endpoint = defineEndpoint({
     return { resourceType: 'organization', internalId: organization.internalId };
   }
 });
-
-/** Refuses one parameter beside any of the others; what is `false` counts as left out. */
-function notTogether(one: string, ...others: readonly string[]) {
-  const given = (input: Record<string, unknown>, name: string) => input[name] !== undefined && input[name] !== false;
-  return z.refine<Record<string, unknown>>((input) => !given(input, one) || !others.some((other) => given(input, other)),
-    { path: [one], error: `must not be given together with ${others.join(', ')}` });
-}
 
 /** A user without what only the service needs to know. */
 function shown(user: ListedUser): z.output<typeof ShownUser> {
