@@ -57,6 +57,11 @@ export const UserEntity = defineEntity({
   sk: (_key: unknown) => ['PROFILE'],
 });
 
+/** The users that were found, by user id. */
+export function profilesOf(users: readonly (User | undefined)[]): ReadonlyMap<string, User> {
+  return new Map(users.flatMap((user) => (user ? [[user.userId, user] as const] : [])));
+}
+
 const GrantSchema = z.object({
   resourceType: z.enum(resourceTypes),
   internalId: z.string(),

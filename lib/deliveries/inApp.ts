@@ -4,10 +4,11 @@ import type { ConfigStore } from '../data/configs.ts';
 import { type NotificationWriter, addNotifications } from '../data/content/notifications.ts';
 import { readNotificationConfig } from '../data/notificationConfig.ts';
 import { openTable } from '../data/table.ts';
-import { UserEntity } from '../data/users.ts';
+import { profilesOf, UserEntity } from '../data/users.ts';
 import { Location } from '../domain/content/location.ts';
 import { newNotification, type Notification } from '../domain/content/notifications.ts';
 import { type ContentUser, MOST_INVOLVED, StoredUser } from '../domain/content/user.ts';
+import { incompleteActors, withActors } from '../domain/events/actors.ts';
 import { recipientsOf } from '../domain/events/recipients.ts';
 import { commentVerbs } from '../domain/groupedTriggers.ts';
 import type { NotificationConfig } from '../domain/notificationConfig.ts';
@@ -128,10 +129,12 @@ export function fanOutInApp({ table, clock, configs, notifications }: InAppDeps)
     if (!audience?.thread || !verbOf.has(event.event)) return;
     if (!makesNotifications(await configs.get(tenant), event.event)) return;
     const userIds = recipientsOf(audience, 'inbox', await audienceRules({ table, clock }, tenant, event));
-    const users = await table.getMany(UserEntity, userIds.map((userId) => ({ tenant, userId })));
+    if (userIds.length === 0) return;
+    const users = await table.getMany(UserEntity, [...userIds, ...incompleteActors(event.payload)].map((userId) => ({ tenant, userId })));
     const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));
+    const completed = { ...event, payload: withActors(event.payload, profilesOf(users)) };
     const { organization, document } = audience.thread;
-    for (const notification of inAppNotifications(event, recipients)) await notifications.add({ tenant, organization, document }, notification);
+    for (const notification of inAppNotifications(completed, recipients)) await notifications.add({ tenant, organization, document }, notification);
   };
 }
 

@@ -6,8 +6,9 @@ import type { Stored } from '../data/entity.ts';
 import { EventEntity, EventPayloadEntity } from '../data/events.ts';
 import { isPaused, MailPauseEntity } from '../data/mails.ts';
 import { openTable, type Table, wanted } from '../data/table.ts';
-import { UserEntity } from '../data/users.ts';
+import { profilesOf, type User, UserEntity } from '../data/users.ts';
 import type { EmailConfig } from '../domain/emailConfig.ts';
+import { incompleteActors, withActors } from '../domain/events/actors.ts';
 import type { Audience, EventPayload } from '../domain/events/payload.ts';
 import { recipientsOf } from '../domain/events/recipients.ts';
 import { mailAddressOf } from '../domain/mails/address.ts';
@@ -65,8 +66,10 @@ export class MailContents {
     if (!config || !isMailed(type) || !mailsEvent(config, type)) return { skip: 'events of this type are not mailed any more' };
     if (isPaused(pause, config, clock())) return { skip: 'e-mail pauses: the provider refuses the key or the sender' };
     const payload = JSON.parse(text.payload) as EventPayload;
-    if (organizationId === undefined || !(await this.#isRecipient({ ...stored, tenant, payload }, userId))) return { skip: 'not for this user any more' };
-    const said = saidIn(payload.data);
+    if (organizationId === undefined) return { skip: 'not for this user any more' };
+    const [isRecipient, profiles] = await Promise.all([this.#isRecipient({ ...stored, tenant, payload }, userId), readActors(table, tenant, payload)]);
+    if (!isRecipient) return { skip: 'not for this user any more' };
+    const said = saidIn(withActors(payload, profiles).data);
     const person = personIn(said, userId);
     const to = mailAddressOf(user, person);
     if (to === undefined) return { skip: 'no address' };
@@ -118,6 +121,11 @@ export class MailContents {
     if (!workspace) return { skip: 'the workspace is gone' };
     return { through: ses, mail: { ...ownerMail(about, { to: workspace.owner.email, apiKeyName: oneLine(listed?.apiKeyName) ?? tenant }), mailId, sender: {} } };
   }
+}
+
+/** The stored profiles of the actor and authors that an event names without a name or e-mail address. One BatchGet, none when the event has them all. */
+async function readActors(table: Table, tenant: string, payload: EventPayload): Promise<ReadonlyMap<string, User>> {
+  return profilesOf(await table.getMany(UserEntity, incompleteActors(payload).map((userId) => ({ tenant, userId }))));
 }
 
 /** The customer's template for a mail at the provider: that for those mentioned, else that for comments; empty when there is none. */

@@ -9,12 +9,13 @@ import type { Stored } from '../data/entity.ts';
 import { EventEntity, EventPayloadEntity } from '../data/events.ts';
 import { OrganizationEntity } from '../data/organizations.ts';
 import { openTable, type Table, wanted } from '../data/table.ts';
-import { UserEntity } from '../data/users.ts';
+import { profilesOf, UserEntity } from '../data/users.ts';
 import { AdvancedWebhookConfigEntity, openBasicConfig } from '../data/webhooks/configs.ts';
 import { openSigningSecret } from '../data/webhooks/secrets.ts';
 import { dict, distinct } from '../dict.ts';
 import { isPrivate, type Visibility } from '../domain/content/visibility.ts';
 import { isBasicTarget } from '../domain/deliveries/matching.ts';
+import { incompleteActors, withActors } from '../domain/events/actors.ts';
 import type { Audience, EventPayload } from '../domain/events/payload.ts';
 import { type RecipientRules, recipientsOf } from '../domain/events/recipients.ts';
 import type { AdvancedWebhookConfig } from '../domain/webhooks/advanced.ts';
@@ -75,11 +76,14 @@ export class WebhookRequests {
     const event = await this.#event(key);
     const current = event && (await this.#current(event, key.endpointId));
     if (!current) return 'gone';
-    const [target, advanced] = await this.#table.getEach(wantedTarget(key), wanted(AdvancedWebhookConfigEntity, { tenant }));
+    // The profiles of the actor and authors come with the last read, so that they cost no call.
+    const actors = incompleteActors(event.payload).map((userId) => wanted(UserEntity, { tenant, userId }));
+    const [target, advanced, ...users] = await this.#table.getEach(wantedTarget(key), wanted(AdvancedWebhookConfigEntity, { tenant }), ...actors);
     if (!target) return 'gone';
+    const told = { ...current, event: { ...current.event, payload: withActors(current.event.payload, profilesOf(users)) } };
     const { createdAt } = current.event;
-    if (target.kind === 'basic') return { request: await this.#basic(tenant, target, current), target, createdAt };
-    return advanced?.isEnabled ? { request: await this.#advanced(tenant, target, advanced, current), target, createdAt } : 'gone';
+    if (target.kind === 'basic') return { request: await this.#basic(tenant, target, told), target, createdAt };
+    return advanced?.isEnabled ? { request: await this.#advanced(tenant, target, advanced, told), target, createdAt } : 'gone';
   }
 
   async #event(key: DeliveryKey): Promise<OccurredEvent | undefined> {

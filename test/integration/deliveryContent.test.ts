@@ -40,10 +40,10 @@ afterEach(() => hooks.stop());
 const eventsOf = async (type: string): Promise<string[]> => (await everyItem(engine)).filter(({ _t, event, PK }) => _t === 'Event' && event === type && PK.startsWith(`T#${tenant}#`)).map(({ eventId }) => eventId);
 
 /** A thread with one comment; the id of the event that it makes. */
-async function thread(fields: object = {}): Promise<string> {
+async function thread(fields: object = {}, from: object = ada): Promise<string> {
   await customer.ok('/v2/commentannotations/add', {
     ...place, createOrganization: true, createDocument: true,
-    commentAnnotations: [{ annotationId: 'clause-4', ...fields, commentData: [{ commentText: 'Too long, @Grace', from: ada, taggedUserContacts: [{ userId: 'grace', text: '@Grace', contact: grace }], triggerNotification: true }] }],
+    commentAnnotations: [{ annotationId: 'clause-4', ...fields, commentData: [{ commentText: 'Too long, @Grace', from, taggedUserContacts: [{ userId: 'grace', text: '@Grace', contact: grace }], triggerNotification: true }] }],
   });
   const [eventId] = await eventsOf('comment_annotation.add');
   await system.fanOut(tenant, eventId!);
@@ -121,6 +121,33 @@ describe('what a delivery tells, as things are when it is made', () => {
     await update({ visibility: { type: 'restricted', userIds: [] } });
     await system.drain();
     expect(bodyAt('/processed')).toMatchObject({ recipients: [], accessDeniedUsers: ['grace'], visibility: { type: 'restricted' } });
+  });
+
+  test('completes the actor and the author from the stored profile, field by field, where the call gave only the user id', async () => {
+    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') } });
+    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [{ ...ada, photoUrl: 'https://example.com/ada.png', plan: 'free' }] });
+    await thread({}, { userId: 'ada', email: 'countess@example.com' });
+    await system.drain();
+    const completed = { userId: 'ada', name: 'Ada Lovelace', email: 'countess@example.com', photoUrl: 'https://example.com/ada.png' };
+    const { data } = bodyAt('/a');
+    for (const user of [data.actionUser, data.commentAnnotation.from, data.commentAnnotation.comments[0].from, data.targetComment.from, bodyAt('/raw').actionUser]) expect(user).toEqual(completed);
+  });
+
+  test('completes the actor of a published event', async () => {
+    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [ada] });
+    await customer.ok('/v2/events/publish', { organizationId: 'acme', event: 'huddle.create', actionUser: { userId: 'ada' }, data: { room: 'blue' } });
+    await system.fanOut(tenant, (await eventsOf('huddle.create'))[0]!);
+    await system.drain();
+    expect(bodyAt('/a').data).toMatchObject({ actionUser: ada, room: 'blue' });
+  });
+
+  test('enableDataProtection leaves out the completed fields, too', async () => {
+    await customer.ok(paths.updateConfig, { enableDataProtection: true });
+    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [ada] });
+    await thread({}, { userId: 'ada' });
+    await system.drain();
+    expect(bodyAt('/a').data).toMatchObject({ actionUser: { userId: 'ada' } });
+    expect(hooks.at('/a')[0]!.body).not.toMatch(/Lovelace|ada@example/);
   });
 
   test('a user whose access context lacks that of the thread is denied and no recipient', async () => {

@@ -71,6 +71,13 @@ describe('a comment event makes a notification', () => {
     expect(await inbox('lin')).toEqual([]);
   });
 
+  test('with the stored profile of an actor whom the call named by id', async () => {
+    await thread('t', {}, { ...mention('grace'), from: { userId: 'lin' } });
+    await fanOutAll();
+    const actionUser = { userId: 'lin', email: 'lin@example.com' };
+    expect(await inbox('grace')).toMatchObject([{ actionUser, displayHeadlineMessageTemplateData: { actionUser } }]);
+  });
+
   test('once, however often the event is delivered, and leaves what readers did to it', async () => {
     await thread('t', {}, mention('grace'));
     await fanOutAll();

@@ -56,6 +56,13 @@ describe('an event is mailed', () => {
     expect(mail!.headers!['List-Unsubscribe']).toMatch(/^<https:\/\/api\.test\/v2\/notifications\/email\/unsubscribe\?token=1\.[\w-]+>$/);
   });
 
+  test('names the actor by the stored profile where the call gave only the user id, else as the call says', async () => {
+    await addThread({}, { from: { userId: 'bob' } });
+    await reply({ from: { userId: 'ada', name: 'Countess Lovelace' }, taggedUserContacts: [{ userId: 'grace' }] });
+    await system.deliver();
+    expect(system.mails.filter(({ to }) => to === grace.email).map(({ subject }) => subject).sort()).toEqual(['Bob mentioned you in NDA', 'Countess Lovelace mentioned you in NDA']);
+  });
+
   test('spec 6 rule 4: only while the service and the trigger of its type are on', async () => {
     await configure({ emailServiceConfig: { triggers: { 'comment_annotation.add': false } } });
     await addThread();

@@ -54,6 +54,15 @@ async function pages(data: object): Promise<any[][]> {
 }
 
 describe('notifications/add', () => {
+  test('completes the actor from the stored profile; fields that were sent win', async () => {
+    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ ...ada, photoUrl: 'https://example.com/ada.png' }] });
+    await add('n-1', { actionUser: { userId: 'ada' } });
+    await add('n-2', { actionUser: { userId: 'ada', name: 'Countess' } });
+    await add('n-3', { actionUser: { userId: 'nobody' } });
+    const actors = (await get({ documentId: 'nda', order: 'asc' })).map(({ actionUser }: any) => actionUser);
+    expect(actors).toEqual([{ ...ada, photoUrl: 'https://example.com/ada.png' }, { ...ada, name: 'Countess', photoUrl: 'https://example.com/ada.png' }, { userId: 'nobody' }]);
+  });
+
   test('answers success and message, and what is read then is spec 2\'s notification', async () => {
     const before = Date.now();
     const { status, body } = await customer.call(ADD, {

@@ -44,13 +44,14 @@ export const endpoint = defineEndpoint({
   },
 }, async ({ input, caller, deps, now, repeatableId }) => {
   const at = await deps.ensurePlace(caller.tenant, input, now);
-  const [allowed, thread] = await Promise.all([
+  const [allowed, thread, actionUser] = await Promise.all([
     input.verifyUserPermissions ? deps.notifications.withAccess(at, input.notifyUsers.map(({ userId }) => userId), now) : undefined,
     deps.notifications.threadOf(at.place, input.documentId, input),
+    deps.notifications.completed(caller.tenant, input.actionUser),
   ]);
   const notifyUsers = input.notifyUsers.filter(({ userId }) => allowed?.has(userId) ?? true);
   const id = input.notificationId ?? repeatableId('ntf', 0);
-  const added = await deps.notifications.add(at.place, newNotification({ ...input, notifyUsers }, { id, documentId: input.documentId, now, thread }));
+  const added = await deps.notifications.add(at.place, newNotification({ ...input, actionUser, notifyUsers }, { id, documentId: input.documentId, now, thread }));
   if (added === 'elsewhere') throw new ApiError('ALREADY_EXISTS', `notificationId ${id} is that of a notification of another document`);
   return { data: { success: true as const, message } };
 });

@@ -3,6 +3,7 @@ import { distinct } from '../../dict.ts';
 import { instantKey } from '../../domain/content/times.ts';
 import { contextItems } from '../../domain/content/comments.ts';
 import { annotationOf, changeNotification, fits, names, Notification, type NotificationChange, type ThreadReference } from '../../domain/content/notifications.ts';
+import { completeUser, type ContentUser, isIncomplete } from '../../domain/content/user.ts';
 import { inSlices } from '../../inSlices.ts';
 import type { ItemOutcome } from '../../results.ts';
 import { type Document, DocumentReader, type PlacedDocument } from '../documents.ts';
@@ -11,6 +12,7 @@ import { type Place, placeOf } from '../folders.ts';
 import type { Organization } from '../organizations.ts';
 import { settle } from '../settle.ts';
 import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table.ts';
+import { UserEntity } from '../users.ts';
 import { writeEach } from '../writeEach.ts';
 import { EVERYBODY, forget, type Involvement, involve, recordSortKey, recordsOf } from './involvements.ts';
 import type { ContentPlace, DocumentPlace } from './places.ts';
@@ -119,6 +121,11 @@ export class NotificationWriter {
     if (annotationId === undefined) return undefined;
     const [thread] = await threadReferences(this.#table, place, [{ document: place.document, documentId, annotationId }]);
     return thread;
+  }
+
+  /** The user who caused a notification, completed from the stored profile. One read when the name or the e-mail address is missing. */
+  async completed(tenant: string, user: ContentUser): Promise<ContentUser> {
+    return isIncomplete(user) ? completeUser(user, await this.#table.get(UserEntity, { tenant, userId: user.userId })) : user;
   }
 
   /** Which of the users have access to a document. */
@@ -248,8 +255,8 @@ async function threadReferences(
   return about.map((_one, index) => references.get(index));
 }
 
-export const addNotifications: Capability<Pick<NotificationWriter, 'add' | 'threadOf' | 'withAccess'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
+export const addNotifications: Capability<Pick<NotificationWriter, 'add' | 'threadOf' | 'withAccess' | 'completed'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'BatchGetItem', 'PutItem'] }],
   env: ['TABLE_NAME'],
   open: (env) => new NotificationWriter(openTable(env)),
 };

@@ -18,5 +18,27 @@ export const StoredUser = z.object({
   plan: z.string().optional(),
 });
 
+/** The fields of a stored profile that complete a user whom a call named by id. */
+export type ShownProfile = Pick<ContentUser, 'name' | 'email' | 'photoUrl'>;
+
+export interface NamedUser {
+  readonly name?: unknown;
+  readonly email?: unknown;
+  readonly photoUrl?: unknown;
+}
+
+/** Whether a call named a user without a name or an e-mail address. */
+export function isIncomplete({ name, email }: NamedUser): boolean {
+  return name === undefined || email === undefined;
+}
+
+/** A user as a call named it, with the missing name, e-mail address and avatar of the stored profile. Each field that the call sent wins. */
+export function completeUser<U extends NamedUser>(user: U, profile: ShownProfile | undefined): U {
+  if (!profile || !isIncomplete(user)) return user;
+  const { name, email, photoUrl } = profile;
+  const missing = Object.entries({ name, email, photoUrl }).filter(([field, value]) => value !== undefined && user[field as keyof NamedUser] === undefined);
+  return missing.length > 0 ? { ...user, ...Object.fromEntries(missing) } : user;
+}
+
 /** How many users one comment, reaction, recording or notification can involve (design 5). */
 export const MOST_INVOLVED = 50;
