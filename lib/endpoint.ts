@@ -84,7 +84,7 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   /** The schema of what stands beside `status` and `message` in the result: `{ data }`, `{ data, nextPageToken }` or `{}`. */
   readonly output: O;
   /** `null` when the result has neither `status` nor `message` (spec 4.14): it is the output alone. */
-  readonly message: string | ((output: z.output<O>) => string) | null;
+  readonly message: string | ((output: z.output<O>, input: z.output<I>) => string) | null;
   /** What `run` may throw besides the statuses that every endpoint can answer (`commonErrors`). */
   readonly errors: readonly ErrorStatus[];
   readonly uses: U;
@@ -124,7 +124,7 @@ export interface TwinOf<I extends z.ZodType, O extends z.ZodType, U extends Uses
 export type Endpoint = Omit<Declaration<z.ZodType, z.ZodType, Record<string, Capability<unknown>>, AuthLevel>, 'narrowBy' | 'message'> & {
   readonly narrowBy?: string;
   // `never` because the registry holds endpoints of every input and output type.
-  readonly message: string | ((output: never) => string) | null;
+  readonly message: string | ((output: never, input: never) => string) | null;
   readonly run: (call: never) => Promise<unknown>;
   /** As in `TwinOf`; absent for an endpoint with a function of its own. */
   readonly twinOf?: string;

@@ -130,7 +130,7 @@ function requestBody({ input, body = 'required', example }: Endpoint): Operation
 
 function successResponse(endpoint: Endpoint): DocumentedResponse {
   const output = jsonSchemaOf(endpoint.output);
-  const message = typeof endpoint.message === 'function' ? endpoint.message(endpoint.example.result as never) : endpoint.message;
+  const message = typeof endpoint.message === 'function' ? endpoint.message(endpoint.example.result as never, endpoint.example.data as never) : endpoint.message;
   const result: JsonSchema = message === null ? output : {
     ...output,
     properties: { status: { type: 'string', const: 'success' }, message: { type: 'string' }, ...output.properties },

@@ -4,6 +4,21 @@ import { dict } from './dict.ts';
 /** One entry of a list call's answer: failures of an item stay inside a success, with their reason (spec 7). */
 export const ItemResult = z.object({ success: z.boolean(), id: z.string(), message: z.string() });
 
+/** Why an item about a document failed. */
+export const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;
+
+/** What became of one document of a call: `id` is the internal id, or the id that was sent when the item failed. */
+export const DocumentResult = ItemResult.extend({ code: z.enum(documentErrorCodes).optional() });
+export type DocumentResult = z.output<typeof DocumentResult>;
+
+/** The result of a document that could not be added, changed or deleted. */
+export function failedDocument(documentId: string, message: string, code: (typeof documentErrorCodes)[number]): DocumentResult {
+  return { success: false, id: documentId, message, code };
+}
+
+/** A call's answer about documents, by the ids that were sent. */
+export const DocumentResults = z.object({ data: z.record(z.string(), DocumentResult) });
+
 /** A list call's answer by id: one entry per distinct id. */
 export const ItemResults = z.object({ data: z.record(z.string(), ItemResult) });
 

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { isLongerThan } from './bytes.ts';
 import { dict } from './dict.ts';
 import { resourceTypes } from './domain/access.ts';
+import { filterOperators, isOrdered, listOperators, orderOperators } from './domain/documentFilters.ts';
 
 /** The limits that every free field has (UTF-8 bytes) and every list (items). */
 export const limits = {
@@ -17,6 +18,9 @@ export const limits = {
   contextItems: 200,
   /** Ids that narrow a read. */
   readIds: 30,
+  /** Conditions on metadata in one call, and the size of the value of each. */
+  filters: 10,
+  filterValueBytes: 4_096,
   pageSize: 1_000,
 } as const;
 
@@ -152,6 +156,21 @@ export function depthAtMost(value: unknown, levels: number): boolean {
     level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
   }
   return true;
+}
+
+const FilterValue = JsonValue.check(z.refine((value) => !isLongerThan(JSON.stringify(value) ?? '', limits.filterValueBytes), { error: `must be at most ${limits.filterValueBytes} bytes as JSON` }));
+
+/** Conditions on metadata that a document must all meet. */
+export const MetadataFilters = list(z.object({ key: Name, operator: z.enum(filterOperators), value: FilterValue }).check(
+  z.refine(({ operator, value }) => !listOperators.includes(operator) || (Array.isArray(value) && value.length >= 1 && value.length <= limits.readIds),
+    { path: ['value'], error: `must be a list of 1 to ${limits.readIds} values with the operators ${listOperators.join(', ')}` }),
+  z.refine(({ operator, value }) => !orderOperators.includes(operator) || isOrdered(value),
+    { path: ['value'], error: `must be a string, a number or a boolean with the operators ${orderOperators.join(', ')}` }),
+), limits.filters);
+
+/** A field of the interface that can have no effect in this service: anything but `null` is refused. */
+export function withoutEffect(error: string) {
+  return optional(z.custom<undefined>(() => false, { error }).meta({ type: 'null', description: error }));
 }
 
 /** What callers say of a user besides the id. */

@@ -69,7 +69,7 @@ export interface Methods {
         readonly add: Method<typeof registry.documentsAddV1>;
         /** Delete documents with everything in them. */
         readonly delete: Method<typeof registry.documentsDeleteV1>;
-        /** Get documents by id, or a page of an organization's or a folder's. */
+        /** Get documents by id, or a page of an organization's or a folder's, narrowed by their metadata if wanted. */
         readonly get: Method<typeof registry.documentsGetV1>;
         readonly locations: {
           readonly data: {
@@ -79,7 +79,7 @@ export interface Methods {
         };
         /** Move documents into a folder, or to the top (`root`): all of them or none. */
         readonly move: Method<typeof registry.documentsMoveV1>;
-        /** Change the names and metadata of documents: the fields that are sent, and no others. */
+        /** Change the names and metadata of documents. */
         readonly update: Method<typeof registry.documentsUpdateV1>;
       };
       readonly folders: {
@@ -289,16 +289,16 @@ export interface Methods {
         /** Add documents to an organization or to one of its folders. */
         readonly add: Method<typeof registry.documentsAdd>;
         readonly count: {
-          /** Count the documents of an organization, or those directly in one of its folders. */
+          /** Count the documents of an organization, those directly in one of its folders or in none, or those with some metadata. */
           readonly get: Method<typeof registry.documentsCountGet>;
         };
         /** Delete documents with everything in them. */
         readonly delete: Method<typeof registry.documentsDelete>;
-        /** Get documents by id, or a page of an organization's or a folder's. */
+        /** Get documents by id, or a page of an organization's or a folder's, narrowed by their metadata if wanted. */
         readonly get: Method<typeof registry.documentsGet>;
         /** Move documents into a folder, or to the top (`root`): all of them or none. */
         readonly move: Method<typeof registry.documentsMove>;
-        /** Change the names and metadata of documents: the fields that are sent, and no others. */
+        /** Change the names and metadata of documents. */
         readonly update: Method<typeof registry.documentsUpdate>;
       };
       readonly folders: {

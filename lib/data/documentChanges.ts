@@ -2,12 +2,12 @@ import type { Capability } from '../capability.ts';
 import { type AccessType, folderChain } from '../domain/access.ts';
 import { mergeMetadata } from '../domain/metadata.ts';
 import { ApiError } from '../errors.ts';
+import { type DocumentResult, failedDocument } from '../results.ts';
 import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
 import type { Stored } from './entity.ts';
 import { crossings } from './folderDepartures.ts';
 import { type Folder, FolderEntryEntity, type Place } from './folders.ts';
 import type { JobMessage } from './jobs.ts';
-import type { Added } from './organizations.ts';
 import { removeDocumentsJob } from './removal/begin.ts';
 import { settle } from './settle.ts';
 import { insert, openTable, remove, replace, type WriteOp } from './table.ts';
@@ -21,7 +21,7 @@ const BUSY = 'Document is being changed by another request.';
 export interface DocumentUpdate {
   readonly documentId: string;
   readonly documentName?: string | undefined;
-  /** Fields that replace the stored ones of their names. */
+  /** Replaces the stored metadata; the call can say that it is merged into them. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -39,36 +39,39 @@ export interface StateUpdated {
 
 /** What became of each of some documents, and the jobs that remove what lay in those that are gone. */
 export interface DocumentsRemoved {
-  readonly results: readonly Added[];
+  readonly results: readonly DocumentResult[];
   readonly jobs: readonly JobMessage[];
 }
 
 /** Changes documents that are there. */
 export class DocumentChanger extends DocumentReader {
-  /** Changes names and metadata. Ids are distinct; one that does not exist, is disabled, or whose metadata would be too large, fails alone. */
-  async update(place: Place, updates: readonly DocumentUpdate[], now: number): Promise<Added[]> {
-    return this.#each(place, updates, ({ documentId }) => documentId, refusedUpdate, (stored, { documentName = stored.documentName, metadata = {} }) => {
-      if (stored.disabled) return { result: refusedUpdate(DISABLED), ops: [] };
-      const merged = mergeMetadata(stored.metadata, metadata);
-      if ('refused' in merged) return { result: refusedUpdate(merged.refused), ops: [] };
+  /**
+   * Changes names and metadata. Metadata that are sent replace the stored ones or, with `merge`, the stored fields of their names. Ids are distinct; a
+   * document that does not exist, is disabled, or whose metadata would be too large, fails alone.
+   */
+  async update(place: Place, updates: readonly DocumentUpdate[], { merge }: { merge: boolean }, now: number): Promise<DocumentResult[]> {
+    return this.#each(place, updates, idOfUpdate, refusedDocument(idOfUpdate), (stored, { documentId, documentName = stored.documentName, metadata }) => {
+      if (stored.disabled) return { result: failedDocument(documentId, DISABLED, 'internal'), ops: [] };
+      const merged = mergeMetadata(merge || !metadata ? stored.metadata : undefined, metadata ?? {});
+      if ('refused' in merged) return { result: failedDocument(documentId, merged.refused, 'internal'), ops: [] };
       return { result: { success: true, id: stored.internalId, message: 'Updated Successfully' }, ops: changeOps(place, stored, { documentName, ...merged }, now) };
     });
   }
 
   /** Sets the documents' own access type. Ids are distinct; one that does not exist or is disabled fails alone. */
   async updateAccess(place: Place, documentIds: readonly string[], accessType: AccessType, now: number): Promise<AccessUpdated[]> {
-    const refused = (message: string): AccessUpdated => ({ success: false, accessType: null, message });
-    return this.#each(place, documentIds, (documentId) => documentId, refused, (stored) => {
-      if (stored.disabled) return { result: refused(DISABLED), ops: [] };
-      return { result: { success: true, accessType, message: 'Document access updated.' }, ops: changeOps(place, stored, { accessType }, now) };
+    const refused = (_documentId: string, message: string): AccessUpdated => ({ success: false, accessType: null, message });
+    return this.#each(place, documentIds, (documentId) => documentId, refused, (stored, documentId) => {
+      if (stored.disabled) return { result: refused(documentId, DISABLED), ops: [] };
+      return { result: { success: true, accessType, message: 'Document access type updated.' }, ops: changeOps(place, stored, { accessType }, now) };
     });
   }
 
   /** Disables documents, or enables them. Ids are distinct; one that does not exist fails alone. */
   async disable(place: Place, documentIds: readonly string[], disabled: boolean, now: number): Promise<StateUpdated[]> {
-    const refused = (message: string): StateUpdated => ({ success: false, disabled: null, message });
+    const refused = (_documentId: string, message: string): StateUpdated => ({ success: false, disabled: null, message });
     return this.#each(place, documentIds, (documentId) => documentId, refused, (stored) => (
-      { result: { success: true, disabled, message: disabled ? 'Document disabled.' : 'Document enabled.' }, ops: changeOps(place, stored, { disabled }, now) }
+      { result: { success: true, disabled, message: 'Document disabled state updated.' }, ops: changeOps(place, stored, { disabled }, now) }
     ));
   }
 
@@ -91,7 +94,7 @@ export class DocumentChanger extends DocumentReader {
   /** Removes documents: what lies in them is gone with them, and removed by jobs, one for each transaction. Ids are distinct; one that does not exist fails alone. */
   async remove(place: Place, documentIds: readonly string[], now: number): Promise<DocumentsRemoved> {
     const jobs: JobMessage[] = [];
-    const results = await this.#each(place, documentIds, (documentId) => documentId, refusedUpdate, (stored) => ({
+    const results = await this.#each(place, documentIds, (documentId) => documentId, refusedDocument((documentId) => documentId), (stored) => ({
       result: { success: true, id: stored.internalId, message: 'Deleted Successfully' },
       ops: [remove(DocumentEntity, { ...place, ...stored }, stored._r), ...entryRemoval(place, stored)],
     }), (removed) => {
@@ -110,22 +113,27 @@ export class DocumentChanger extends DocumentReader {
   }
 
   async #each<I, R>(
-    place: Place, items: readonly I[], idOf: (item: I) => string, refused: (message: string) => R, rule: (stored: Stored<Document>, item: I) => Decision<R>,
+    place: Place, items: readonly I[], idOf: (item: I) => string, refused: (item: I, message: string, code: 'not-found' | 'internal') => R, rule: (stored: Stored<Document>, item: I) => Decision<R>,
     together?: Parameters<typeof writeEach<I, Stored<Document> | undefined, R>>[0]['together'],
   ): Promise<R[]> {
     return writeEach<I, Stored<Document> | undefined, R>({
       table: this.table,
       items,
       read: (some) => this.named(place, some.map(idOf)),
-      decide: (item, stored) => (stored ? rule(stored, item) : { result: refused(ABSENT), ops: [] }),
-      conflicted: () => refused(BUSY),
+      decide: (item, stored) => (stored ? rule(stored, item) : { result: refused(item, ABSENT, 'not-found'), ops: [] }),
+      conflicted: (item) => refused(item, BUSY, 'internal'),
       ...(together && { together }),
     });
   }
 }
 
-function refusedUpdate(message: string): Added {
-  return { success: false, id: '', message };
+function idOfUpdate({ documentId }: DocumentUpdate): string {
+  return documentId;
+}
+
+/** How an item of a call about documents fails. */
+function refusedDocument<I>(idOf: (item: I) => string) {
+  return (item: I, message: string, code: 'not-found' | 'internal'): DocumentResult => failedDocument(idOf(item), message, code);
 }
 
 /** The operation that changes a document, unless nothing differs. */

@@ -14,8 +14,10 @@ export class DocumentCounter {
     this.#table = table;
   }
 
-  /** How many documents an organization has. While a folder of it is being removed those that are gone with it are told apart, by their folders. */
-  async all(place: Place): Promise<number> {
+  /** How many documents an organization has, or has outside of folders. While a folder of it is being removed those that are gone with it are told apart, by their folders. */
+  async all(place: Place, { outsideFolders = false } = {}): Promise<number> {
+    // No document of a folder counts, so it does not matter which folders are being removed.
+    if (outsideFolders) return this.#table.count(DocumentEntity, place, [], { without: 'folder' });
     if (!place.changingFolders) return this.#table.count(DocumentEntity, place);
     const documents = new DocumentReader(this.#table);
     let [count, after]: [number, string | undefined] = [0, undefined];

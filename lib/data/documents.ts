@@ -4,9 +4,9 @@ import { type AccessType, accessTypes } from '../domain/access.ts';
 import { distinct } from '../dict.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { type DocumentResult, failedDocument } from '../results.ts';
 import { defineEntity, type Stored } from './entity.ts';
 import { type Folder, FolderEntryEntity, FolderReader, type Found, type Place } from './folders.ts';
-import type { Added } from './organizations.ts';
 import { insert, openTable, type Page, replace, type Table } from './table.ts';
 import { writeEach } from './writeEach.ts';
 
@@ -111,13 +111,13 @@ export class DocumentWriter extends DocumentReader {
    * Creates documents with an access type of their own, in a folder when one is given; one that exists is left as it is and
    * fails alone. Ids are distinct.
    */
-  async add(place: Place, documents: readonly NewDocument[], { accessType, folder }: { accessType: AccessType; folder?: Folder | undefined }, now: number): Promise<Added[]> {
-    return writeEach<NewDocument, Found<Document>, Added>({
+  async add(place: Place, documents: readonly NewDocument[], { accessType, folder }: { accessType: AccessType; folder?: Folder | undefined }, now: number): Promise<DocumentResult[]> {
+    return writeEach<NewDocument, Found<Document>, DocumentResult>({
       table: this.table,
       items: documents,
       read: (items) => this.find(place, items.map(({ documentId }) => documentId)),
       decide: (item, { live, stored }) => {
-        if (live) return { result: { success: false, id: live.internalId, message: 'Document already exists.' }, ops: [] };
+        if (live) return { result: failedDocument(item.documentId, 'Document already exists', 'already-exists'), ops: [] };
         const internalId = newId('doc', now);
         const { documentId, documentName, metadata } = item;
         const lies = folder && { folderId: folder.folderId, internalId: folder.internalId };
@@ -128,7 +128,7 @@ export class DocumentWriter extends DocumentReader {
           ops: [stored ? replace(DocumentEntity, { ...place, ...document }, stored._r) : insert(DocumentEntity, { ...place, ...document }), ...(entry ? [entry] : [])],
         };
       },
-      conflicted: () => ({ success: false, id: '', message: BUSY }),
+      conflicted: ({ documentId }) => failedDocument(documentId, BUSY, 'internal'),
     });
   }
 

@@ -77,7 +77,7 @@ export class FolderChanger extends FolderReader {
       },
       decide: (_folderId, state) => {
         if (!state) return { result: { success: false, accessType: null, message: 'Folder does not exist.' }, ops: [] };
-        const result = { success: true, ...access, message: 'Folder access updated.' };
+        const result = { success: true, ...access, message: 'Folder access type updated.' };
         const position = positionOf(state);
         if (samePosition(position, state.folder)) return { result, ops: [] };
         return { result, ops: [replace(FolderEntity, { ...place, ...state.folder, ...position, ancestors: [...position.ancestors], lastUpdated: now }, state.folder._r), call.changed(state.folder)] };

@@ -110,7 +110,7 @@ export class OrganizationWriter extends OrganizationReader {
    * would be too large, fails alone.
    */
   async update(tenant: string, changes: readonly OrganizationChange[], now: number): Promise<OrganizationResult[]> {
-    return this.#change(tenant, changes, now, (stored, { organizationName = stored.organizationName, open }) => {
+    return this.#change(tenant, changes, 'Updated Successfully', now, (stored, { organizationName = stored.organizationName, open }) => {
       const merged = mergeMetadata(stored.metadata, open);
       return 'refused' in merged ? merged : { organizationName, metadata: merged.metadata };
     });
@@ -118,12 +118,12 @@ export class OrganizationWriter extends OrganizationReader {
 
   /** Disables organizations, or enables them. Ids are distinct; one that does not exist fails alone. */
   async disable(tenant: string, organizationIds: readonly string[], disabled: boolean, now: number): Promise<OrganizationResult[]> {
-    return this.#change(tenant, organizationIds.map((organizationId) => ({ organizationId })), now, () => ({ disabled }));
+    return this.#change(tenant, organizationIds.map((organizationId) => ({ organizationId })), 'Updated disable state for organization Successfully', now, () => ({ disabled }));
   }
 
   /** Writes what a rule makes of each organization, unless nothing differs. */
   async #change<C extends { readonly organizationId: string }>(
-    tenant: string, changes: readonly C[], now: number, rule: (stored: Organization, change: C) => Partial<Organization> | { readonly refused: string },
+    tenant: string, changes: readonly C[], message: string, now: number, rule: (stored: Organization, change: C) => Partial<Organization> | { readonly refused: string },
   ): Promise<OrganizationResult[]> {
     return writeEach<C, Stored<Organization> | undefined, OrganizationResult>({
       table: this.table,
@@ -133,7 +133,7 @@ export class OrganizationWriter extends OrganizationReader {
         if (!stored) return { result: unknownOrganizationResult, ops: [] };
         const changed = rule(stored, change);
         if ('refused' in changed) return { result: { success: false, id: stored.internalId, message: changed.refused }, ops: [] };
-        const result = { success: true, id: stored.internalId, message: 'Updated Successfully' };
+        const result = { success: true, id: stored.internalId, message };
         const unchanged = Object.entries(changed).every(([field, value]) => stored[field as keyof Organization] === value);
         return { result, ops: unchanged ? [] : [replace(OrganizationEntity, { tenant, ...stored, ...changed, lastUpdated: now }, stored._r)] };
       },

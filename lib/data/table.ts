@@ -221,7 +221,7 @@ export class Table {
   }
 
   /** How many items a partition has, or those whose sort keys start with these parts; those whose time to live is over included. Costs as much as reading them: one call per 1 MB. */
-  async count<T, P>(entity: Queried<T, P>, partition: P, prefix: readonly string[] = []): Promise<number> {
+  async count<T, P>(entity: Queried<T, P>, partition: P, prefix: readonly string[] = [], { without }: { /** Only items without this attribute; the others are read as well. */ without?: string } = {}): Promise<number> {
     const { expression, values: bounds } = sortKeys({ prefix, limit: 0 });
     let count = 0;
     let after: Record<string, unknown> | undefined;
@@ -230,6 +230,7 @@ export class Table {
         TableName: this.#name,
         KeyConditionExpression: `PK = :pk${expression}`,
         ExpressionAttributeValues: { ':pk': entity.partition(partition), ...bounds },
+        ...(without !== undefined && { FilterExpression: 'attribute_not_exists(#without)', ExpressionAttributeNames: { '#without': without } }),
         Select: 'COUNT',
         ConsistentRead: true,
         ...(after && { ExclusiveStartKey: after }),

@@ -2,9 +2,10 @@ import { building, type Capability } from '../capability.ts';
 import { dict } from '../dict.ts';
 import { mergePages } from '../domain/userLists.ts';
 import { ApiError } from '../errors.ts';
-import { everyDocument, type Listed, type Stretch, walk, walkCursor, type WalkedDocument } from './content/walk.ts';
+import { everyDocument, type Stretch, walk, walkCursor, type WalkedDocument } from './content/walk.ts';
 import { type DocumentReader, readDocuments } from './documents.ts';
 import type { Place } from './folders.ts';
+import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';
 import { GroupMemberEntity, type GroupReader, readGroups } from './userGroups.ts';
 import { type ListedUser, readUsers, type Resource, type UserReader } from './users.ts';
 
@@ -22,9 +23,6 @@ export interface UserPage {
   readonly next: string | undefined;
 }
 
-/** With `isWanted`: how many users are read at a time, and how often for one page. */
-const SEARCHED_AT_ONCE = 500;
-const SEARCHES = 4;
 /** What a user that is read counts towards the limit of a walk over documents, so that one page reads a few thousand at most. */
 const SEARCHED_USER_BYTES = 8_000;
 
@@ -52,7 +50,7 @@ export class UserLists {
   async ofResource(place: Place, resource: Resource, { limit, after, isWanted }: ListOptions): Promise<UserPage> {
     const { users } = this.#deps;
     if (!isWanted) return users.contacts(place, resource, { limit, after });
-    return search((from) => users.contactRecords(place, resource, { limit: SEARCHED_AT_ONCE, after: from }), { limit, after, isWanted });
+    return searchPage((from) => users.contactRecords(place, resource, { limit: SEARCHED_AT_ONCE, after: from }), { limit, after, isWanted });
   }
 
   /** A page of the users in any of the groups under the customer's ids, each once, by user id. NOT_FOUND when there is no such group. */
@@ -69,7 +67,7 @@ export class UserLists {
     const [found, page] = await Promise.all([
       groups.named(place, groupIds),
       isWanted
-        ? search((from) => read(from, Math.ceil(SEARCHED_AT_ONCE / groupIds.length)), { limit, after, isWanted })
+        ? searchPage((from) => read(from, Math.ceil(SEARCHED_AT_ONCE / groupIds.length)), { limit, after, isWanted })
         : read(after, limit).then(({ records, next }) => ({ values: records.map(({ value }) => value), next })),
     ]);
     if (found.includes(undefined)) throw unknownGroup();
@@ -108,31 +106,6 @@ export class UserLists {
 
 function unknownGroup(): ApiError {
   return new ApiError('NOT_FOUND', 'Organization user group does not exist');
-}
-
-/**
- * A page of the wanted users of a list, which `read` gives some of after a key. It ends early after a few thousand users. The next page begins after
- * the last user that was looked at, so that none is lost or repeated.
- */
-async function search(
-  read: (after: string | undefined) => Promise<{ readonly records: readonly Listed<ListedUser>[]; readonly next: string | undefined }>,
-  { limit, after, isWanted }: ListOptions & { readonly isWanted: (user: ListedUser) => boolean },
-): Promise<UserPage> {
-  const values: ListedUser[] = [];
-  let position = after;
-  for (let time = 0; time < SEARCHES; time++) {
-    const { records, next } = await read(position);
-    for (const { key, value } of records) {
-      if (isWanted(value)) {
-        if (values.length === limit) return { values, next: position };
-        values.push(value);
-      }
-      position = key;
-    }
-    if (next === undefined) return { values, next: undefined };
-    position = next;
-  }
-  return { values, next: position };
 }
 
 /** The first `limit` wanted users of a part of a contact list. */

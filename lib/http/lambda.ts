@@ -57,7 +57,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       log: state.log,
     };
     const output = await called.run(call);
-    const message = typeof called.message === 'function' ? called.message(output) : called.message;
+    const message = typeof called.message === 'function' ? called.message(output, call.input) : called.message;
     const body = success(message, output as object);
     const { answerBytes = ANSWER_BYTES } = called;
     if (isLongerThan(body, answerBytes)) throw tooLarge(called.narrowBy, answerBytes);

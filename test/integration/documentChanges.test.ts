@@ -30,10 +30,10 @@ const absent = { success: false, message: 'Document does not exist' };
 const ids = (count: number) => Array.from({ length: count }, (_, i) => `d${String(i).padStart(3, '0')}`);
 
 describe('documents/update', () => {
-  test('replaces the fields that are sent; other metadata fields stay; unknown documents fail alone', async () => {
-    const { body } = await customer.call(UPDATE, { ...acme, documents: [{ documentId: 'a', metadata: JSON.parse('{"version":2,"__proto__":{"x":1}}') }, { documentId: 'b', documentName: 'B' }, { documentId: 'none', documentName: 'x' }, { documentId: 'b', documentName: 'again' }] });
+  test('replaces the fields that are sent; with merge other metadata fields stay; unknown documents fail alone', async () => {
+    const { body } = await customer.call(UPDATE, { ...acme, merge: true, documents: [{ documentId: 'a', metadata: JSON.parse('{"version":2,"__proto__":{"x":1}}') }, { documentId: 'b', documentName: 'B' }, { documentId: 'none', documentName: 'x' }, { documentId: 'b', documentName: 'again' }] });
     expect(body.result).toEqual({ status: 'success', message: 'Document(s) updated successfully.', data: {
-      a: { success: true, id: expect.stringMatching(/^doc_/), message: 'Updated Successfully' }, b: { success: true, id: expect.stringMatching(/^doc_/), message: 'Updated Successfully' }, none: { ...absent, id: '' },
+      a: { success: true, id: expect.stringMatching(/^doc_/), message: 'Updated Successfully' }, b: { success: true, id: expect.stringMatching(/^doc_/), message: 'Updated Successfully' }, none: { ...absent, id: 'none', code: 'not-found' },
     } });
     const [a, b] = await read('a', 'b');
     expect([a.documentName, Object.entries(a.metadata), b.documentName]).toEqual(['A', [['version', 2], ['kept', true], ['__proto__', { x: 1 }]], 'B']);
@@ -41,7 +41,7 @@ describe('documents/update', () => {
 
   test('metadata that would be larger than 64 KB fails alone, and nothing of it is stored', async () => {
     await ok(UPDATE, { documents: [{ documentId: 'a', metadata: { first: 'x'.repeat(40_000) } }] });
-    const result = await ok(UPDATE, { documents: [{ documentId: 'a', metadata: { second: 'x'.repeat(40_000) } }, { documentId: 'b', metadata: { second: 1 } }] });
+    const result = await ok(UPDATE, { merge: true, documents: [{ documentId: 'a', metadata: { second: 'x'.repeat(40_000) } }, { documentId: 'b', metadata: { second: 1 } }] });
     expect([result.a.success, result.b.success]).toEqual([false, true]);
     expect((await read('a'))[0].metadata.second).toBeUndefined();
   });
@@ -59,7 +59,7 @@ describe('documents/delete', () => {
   test('removes documents and their entries, begins one job per transaction, and leaves others alone', async () => {
     await ok(ADD, { folderId: 'f', documents: ids(40).map((documentId) => ({ documentId })) });
     const { body } = await customer.call(DELETE, { ...acme, documentIds: ['filed', 'none', ...ids(40), 'filed'] });
-    expect([body.result.message, body.result.data.filed, body.result.data.none]).toEqual(['Document(s) deleted successfully.', { success: true, id: expect.stringMatching(/^doc_/), message: 'Deleted Successfully' }, { ...absent, id: '' }]);
+    expect([body.result.message, body.result.data.filed, body.result.data.none]).toEqual(['Document(s) deleted successfully.', { success: true, id: expect.stringMatching(/^doc_/), message: 'Deleted Successfully' }, { ...absent, id: 'none', code: 'not-found' }]);
     expect((await ok(GET, {})).map(({ id }: any) => id)).toEqual(['a', 'b']);
     expect((await itemsOf(engine, customer, 'FolderEntry')).map(({ id }) => id).toSorted()).toEqual(['f', 'g']);
     const jobs = await itemsOf(engine, customer, 'Job');
@@ -121,9 +121,9 @@ describe('documents/move', () => {
 describe('documents/access/disablestate/update', () => {
   test('disables and enables; unknown documents fail alone', async () => {
     const { body } = await customer.call(DISABLE, { ...acme, documentIds: ['a', 'none'], disabled: true });
-    expect(body.result).toEqual({ status: 'success', message: 'Document disable state updated successfully.', data: { a: { success: true, disabled: true, message: 'Document disabled.' }, none: { ...absent, disabled: null } } });
+    expect(body.result).toEqual({ status: 'success', message: 'Updated disable state for documents successfully.', data: { a: { success: true, disabled: true, message: 'Document disabled state updated.' }, none: { ...absent, disabled: null } } });
     expect((await read('a'))[0].disabled).toBe(true);
-    expect(await ok(DISABLE, { documentIds: ['a'], disabled: false })).toEqual({ a: { success: true, disabled: false, message: 'Document enabled.' } });
+    expect(await ok(DISABLE, { documentIds: ['a'], disabled: false })).toEqual({ a: { success: true, disabled: false, message: 'Document disabled state updated.' } });
     expect((await read('a'))[0].disabled).toBe(false);
     expect(await error(DISABLE, { documentIds: ['a'] })).toEqual(INVALID('disabled is required'));
   });

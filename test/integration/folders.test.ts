@@ -130,7 +130,7 @@ describe('folders/get', () => {
 describe('folders/update', () => {
   test('renames; what is not sent stays; nothing beneath is touched', async () => {
     const { body } = await customer.call(UPDATE, { ...acme, folders: [{ folderId: 'a', folderName: 'New' }, { folderId: 'b' }] });
-    expect(body.result).toEqual({ status: 'success', message: 'Folder updated successfully.', data: Object.fromEntries(['a', 'b'].map((id) => [id, { success: true, id, message: 'Folder Updated.' }])) });
+    expect(body.result).toEqual({ status: 'success', message: 'Folder Updated successfully.', data: Object.fromEntries(['a', 'b'].map((id) => [id, { success: true, id, message: 'Folder Updated.' }])) });
     expect((await get())[0]).toMatchObject({ folderName: 'New', accessType: 'restricted' });
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
@@ -218,8 +218,8 @@ describe('folders/update', () => {
 describe('folders/access/update', () => {
   test('sets types; what inherits follows at once, what has its own stays', async () => {
     const { body } = await customer.call(ACCESS, { ...acme, folderIds: ['a', 'none', 'a'], accessType: 'public' });
-    expect(body.result).toEqual({ status: 'success', message: 'Folder access updated successfully.', data: {
-      a: { success: true, accessType: 'public', message: 'Folder access updated.' },
+    expect(body.result).toEqual({ status: 'success', message: 'Updated access for folders successfully.', data: {
+      a: { success: true, accessType: 'public', message: 'Folder access type updated.' },
       none: { success: false, accessType: null, message: 'Folder does not exist.' },
     } });
     expect(await places('a', 'b', 'c', 'own')).toEqual({ a: 'root public', b: 'root/a public', c: 'root/a/b public', own: 'root/a/b organizationPrivate' });
@@ -229,7 +229,7 @@ describe('folders/access/update', () => {
 
   test('makes folders inherit, at the top from the organization', async () => {
     expect(await customer.ok(ACCESS, { ...acme, folderIds: ['own', 'a'], inheritFromParent: true, accessType: 'public' })).toEqual({
-      own: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access updated.' }, a: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access updated.' },
+      own: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access type updated.' }, a: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access type updated.' },
     });
     expect(await places('a', 'b', 'own')).toEqual({ a: 'root public', b: 'root/a public', own: 'root/a/b public' });
     expect((await get())[0].inheritAccessFromParent).toBe(true);

@@ -207,7 +207,7 @@ describe('documents', () => {
 
   test('that exist fail alone and stay as they are', async () => {
     await add([{ documentId: 'a', documentName: 'first' }]);
-    expect(await add([{ documentId: 'a', documentName: 'second' }, { documentId: 'b' }])).toMatchObject({ a: { success: false, message: 'Document already exists.' }, b: { success: true } });
+    expect(await add([{ documentId: 'a', documentName: 'second' }, { documentId: 'b' }])).toMatchObject({ a: { success: false, code: 'already-exists', id: 'a', message: 'Document already exists' }, b: { success: true } });
     expect((await customer.ok(GET, { organizationId: 'acme', documentIds: ['a'] }))[0].documentName).toBe('first');
   });
 
@@ -242,7 +242,7 @@ describe('documents', () => {
   test('access/update changes those that exist and reports the others', async () => {
     await add([{ documentId: 'a' }]);
     expect(await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['a', 'none', 'a'], accessType: 'organizationPrivate' })).toEqual({
-      a: { success: true, accessType: 'organizationPrivate', message: 'Document access updated.' },
+      a: { success: true, accessType: 'organizationPrivate', message: 'Document access type updated.' },
       none: { success: false, accessType: null, message: 'Document does not exist' },
     });
     expect((await customer.ok(GET, { organizationId: 'acme', documentIds: ['a'] }))[0].accessType).toBe('organizationPrivate');

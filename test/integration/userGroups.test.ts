@@ -76,7 +76,7 @@ const failure = async (path: string, data: object) => {
 describe('usergroups/add', () => {
   test('adds groups; one that exists stays as it is and fails alone, a repeated id is one item', async () => {
     const { body } = await customer.call(ADD, { ...acme, organizationUserGroups: [{ groupId: 'lawyers', groupName: 'Lawyers' }, { groupId: 'lawyers', groupName: 'again' }, { groupId: '__proto__' }] });
-    expect(body.result.message).toBe('Organization user group(s) added successfully.');
+    expect(body.result.message).toBe('Organization User Groups added successfully.');
     expect(Object.entries(body.result.data).map(([id, { success, message }]: any) => [id, success, message])).toEqual([
       ['lawyers', true, 'Organization user group added.'], ['__proto__', true, 'Organization user group added.'],
     ]);
@@ -116,7 +116,7 @@ describe('usergroups/users/add', () => {
     await customer.ok('/v2/users/add', { organizationId: 'elsewhere', createOrganization: true, users: [{ userId: 'grace' }] });
     const { body } = await customer.call(ADD_USERS, { ...lawyers, userIds: ['ada', 'grace', 'nobody', 'grace'] });
     expect(body.result).toEqual({
-      status: 'success', message: 'Added users to group successfully.',
+      status: 'success', message: 'Added organization users to group successfully.',
       data: {
         ada: { success: true, organizationUserGroupId: 'lawyers', message: 'User added to organization user group.' },
         grace: { success: true, organizationUserGroupId: 'lawyers', message: 'User added to organization user group.' },

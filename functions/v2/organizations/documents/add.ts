@@ -8,7 +8,7 @@ import { distinctBy } from '../../../../lib/dict.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../../lib/results.ts';
+import { byId, DocumentResults } from '../../../../lib/results.ts';
 import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
@@ -23,7 +23,7 @@ export const endpoint = defineEndpoint({
     createFolder: optional(z.boolean()),
     documents: list(z.object({ documentId: Id, documentName: optional(Name), metadata: optional(OpenObject) }), limits.list),
   }),
-  output: ItemResults,
+  output: DocumentResults,
   message: 'Document(s) added successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
   uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments, newDocumentAccess },

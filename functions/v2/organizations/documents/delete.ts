@@ -8,7 +8,7 @@ import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { sendTo } from '../../../../lib/queues.ts';
-import { byId, ItemResults } from '../../../../lib/results.ts';
+import { byId, DocumentResults } from '../../../../lib/results.ts';
 import { closedObject, Id, limits, list } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint({
   auth: 'apiKey',
   kind: 'write',
   input: closedObject({ organizationId: Id, documentIds: list(Id, limits.list) }),
-  output: ItemResults,
+  output: DocumentResults,
   message: 'Document(s) deleted successfully.',
   errors: [],
   uses: { organizations: findOrganization, documents: changeDocuments, queue: sendTo.jobs },

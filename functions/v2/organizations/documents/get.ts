@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { meets, searchDocuments } from '../../../../lib/data/documentSearch.ts';
 import { type PlacedDocument, readDocuments } from '../../../../lib/data/documents.ts';
 import { placeOf, readFolders } from '../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
@@ -8,7 +9,7 @@ import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
-import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib/schema.ts';
+import { Id, limits, list, MetadataFilters, optional, PageSize, PageToken } from '../../../../lib/schema.ts';
 
 const path = '/v2/organizations/documents/get';
 
@@ -23,20 +24,22 @@ const ShownDocument = z.object({
 
 export const endpoint = defineEndpoint({
   path,
-  summary: 'Get documents by id, or a page of an organization\'s or a folder\'s',
+  summary: 'Get documents by id, or a page of an organization\'s or a folder\'s, narrowed by their metadata if wanted',
   auth: 'apiKey',
   kind: 'read',
   input: z.object({
     organizationId: Id,
     documentIds: optional(list(Id, limits.readIds)),
     folderId: optional(Id),
+    filters: optional(MetadataFilters),
+    orderByCommentViews: optional(z.boolean().check(z.refine((isAsked) => !isAsked, { error: 'must not be true: this service does not record who viewed comments, so documents have no such order' }))),
     pageSize: optional(PageSize),
     pageToken: optional(PageToken),
   }),
   output: z.object({ data: z.array(ShownDocument), pageToken: z.string().nullable() }),
   message: 'Document(s) retrieved successfully.',
   errors: ['NOT_FOUND'],
-  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments },
+  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, search: searchDocuments },
   narrowBy: 'pageSize',
   impact: 'customers cannot read their documents',
   example: {
@@ -50,15 +53,20 @@ export const endpoint = defineEndpoint({
   const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, input.organizationId));
   if (input.documentIds) {
     const documents = await deps.documents.placed(place, await deps.documents.named(place, distinct(input.documentIds)));
-    const wanted = documents.filter((document) => document !== undefined).filter(({ folder }) => input.folderId === undefined || folder?.folderId === input.folderId);
+    const wanted = documents.filter((document) => document !== undefined).filter(({ folder }) => input.folderId === undefined || folder?.folderId === input.folderId)
+      .filter((document) => !input.filters || meets(input.filters, document));
     return { data: wanted.map(shown), pageToken: null };
   }
-  const pages = paging(caller, [path, place.organization, input.folderId ?? ''], input, now);
+  const pages = paging(caller, [path, place.organization, input.folderId ?? '', ...(input.filters ? [JSON.stringify(input.filters)] : [])], input, now);
   const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
-  const page = input.folderId === undefined
-    ? await deps.documents.list(place, options)
-    : await deps.documents.listInFolder(place, await deps.folders.require(place, input.folderId), options);
+  const folder = input.folderId === undefined ? undefined : await deps.folders.require(place, input.folderId);
+  const page = await listed();
   return { data: page.values.map(shown), pageToken: pages.next(page.next) };
+
+  async function listed() {
+    if (input.filters) return deps.search.page({ place, folder }, input.filters, options);
+    return folder ? deps.documents.listInFolder(place, folder, options) : deps.documents.list(place, options);
+  }
 });
 
 function shown({ documentId, documentName, disabled, accessType, folder, metadata }: PlacedDocument): z.output<typeof ShownDocument> {

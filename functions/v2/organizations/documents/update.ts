@@ -7,19 +7,20 @@ import { distinctBy } from '../../../../lib/dict.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../../lib/results.ts';
+import { byId, DocumentResults } from '../../../../lib/results.ts';
 import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/organizations/documents/update',
-  summary: 'Change the names and metadata of documents: the fields that are sent, and no others',
+  summary: 'Change the names and metadata of documents',
   auth: 'apiKey',
   kind: 'write',
   input: z.object({
     organizationId: Id,
+    merge: optional(z.boolean()),
     documents: list(z.object({ documentId: Id, documentName: optional(Name), metadata: optional(OpenObject) }), limits.list),
   }),
-  output: ItemResults,
+  output: DocumentResults,
   message: 'Document(s) updated successfully.',
   errors: ['FAILED_PRECONDITION'],
   uses: { organizations: findOrganization, documents: changeDocuments },
@@ -32,7 +33,7 @@ export const endpoint = defineEndpoint({
   const organization = await deps.organizations.require(caller.tenant, input.organizationId);
   requireWritable({ organization });
   const documents = distinctBy(input.documents, ({ documentId }) => documentId);
-  const results = await deps.documents.update(placeOf(caller.tenant, organization), documents, now);
+  const results = await deps.documents.update(placeOf(caller.tenant, organization), documents, { merge: input.merge ?? false }, now);
   return { data: byId(documents.map(({ documentId }) => documentId), results) };
 });
 

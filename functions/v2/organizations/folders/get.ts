@@ -36,11 +36,13 @@ export const endpoint = defineEndpoint({
     organizationId: Id,
     folderId: optional(Id),
     maxDepth: optional(z.int().min(1).max(deepestFolder)),
+    rootFoldersOnly: optional(z.boolean()),
     pageSize: optional(PageSize),
     pageToken: optional(PageToken),
-  }),
+  }).check(z.refine(({ rootFoldersOnly, folderId }) => !rootFoldersOnly || folderId === undefined || folderId === rootFolderId,
+    { path: ['rootFoldersOnly'], error: 'must not be given together with folderId' })),
   output: z.object({ data: z.array(ShownFolder), nextPageToken: z.string().nullable() }),
-  message: 'Folders retrieved successfully.',
+  message: (_output, { folderId, maxDepth }) => (folderId === undefined && maxDepth === undefined ? 'Folders retrieved successfully.' : 'Folder(s) retrieved successfully.'),
   errors: ['NOT_FOUND'],
   uses: { organizations: findOrganization, folders: readFolderTrees },
   narrowBy: 'pageSize',
@@ -56,7 +58,8 @@ export const endpoint = defineEndpoint({
     },
   },
 }, async ({ input, caller, deps, now }) => {
-  const { organizationId, folderId, maxDepth = 1, pageSize = limits.pageSize } = input;
+  const { organizationId, folderId, pageSize = limits.pageSize } = input;
+  const maxDepth = input.rootFoldersOnly ? 1 : (input.maxDepth ?? 1);
   const place = placeOf(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
   const folder = folderId === undefined || folderId === rootFolderId ? undefined : await deps.folders.require(place, folderId);
   const pages = paging(caller, [path, place.organization, folder?.internalId ?? rootFolderId, String(maxDepth)], input, now);

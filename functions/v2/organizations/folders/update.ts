@@ -26,7 +26,7 @@ export const endpoint = defineEndpoint({
       .check(z.refine((folders) => folders.filter(({ parentFolderId }) => parentFolderId !== undefined).length <= MOST_MOVED, { error: `must have at most ${MOST_MOVED} items with a parentFolderId` })),
   }),
   output: ItemResults,
-  message: 'Folder updated successfully.',
+  message: 'Folder Updated successfully.',
   errors: ['FAILED_PRECONDITION', 'ABORTED'],
   uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
   impact: 'customers cannot rename or move folders',

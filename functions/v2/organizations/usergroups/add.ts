@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint({
     organizationUserGroups: list(z.object({ groupId: Id, groupName: optional(Name) }), limits.list),
   }),
   output: ItemResults,
-  message: 'Organization user group(s) added successfully.',
+  message: 'Organization User Groups added successfully.',
   errors: ['FAILED_PRECONDITION'],
   uses: { organizations: writeOrganizations, groups: writeGroups },
   impact: 'customers cannot add user groups',

@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint({
   kind: 'write',
   input: closedObject({ userIds: list(Id, limits.permissionIds), organizationIds: optional(list(Id, limits.readIds)) }),
   output: z.object({ data: z.object({ jobId: z.string(), tasksCount: z.int() }) }),
-  message: 'User data deletion initiated successfully.',
+  message: 'Data deletion process has been initiated.',
   errors: [],
   uses: { organizations: readOrganizations, erasures: beginErasures, jobs: sendTo.jobs },
   impact: 'customers cannot have the data of their users deleted, which the law asks for',

@@ -14,13 +14,13 @@ export const endpoint = defineEndpoint({
   kind: 'write',
   input: z.object({ organizationIds: list(Id, limits.list), disabled: z.boolean() }),
   output: ItemResults,
-  message: 'Organization(s) disable state updated successfully.',
+  message: 'Updated disable state for Organization(s) successfully.',
   errors: [],
   uses: { organizations: writeOrganizations },
   impact: 'customers can neither close organizations for writing nor open them again',
   example: {
     data: { organizationIds: ['acme'], disabled: true },
-    result: { data: { acme: { success: true, id: 'org_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Updated Successfully' } } },
+    result: { data: { acme: { success: true, id: 'org_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', message: 'Updated disable state for organization Successfully' } } },
   },
 }, async ({ input, caller, deps, now }) => {
   const organizationIds = distinct(input.organizationIds);

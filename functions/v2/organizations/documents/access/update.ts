@@ -20,13 +20,13 @@ export const endpoint = defineEndpoint({
   output: z.object({
     data: z.record(z.string(), z.object({ success: z.boolean(), accessType: z.enum(accessTypes).nullable(), message: z.string() })),
   }),
-  message: 'Document access updated successfully.',
+  message: 'Updated access for documents successfully.',
   errors: ['FAILED_PRECONDITION'],
   uses: { organizations: findOrganization, documents: changeDocuments },
   impact: 'customers cannot change who documents are open to',
   example: {
     data: { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' },
-    result: { data: { nda: { success: true, accessType: 'restricted', message: 'Document access updated.' } } },
+    result: { data: { nda: { success: true, accessType: 'restricted', message: 'Document access type updated.' } } },
   },
 }, async ({ input, caller, deps, now }) => {
   const organization = await deps.organizations.require(caller.tenant, input.organizationId);

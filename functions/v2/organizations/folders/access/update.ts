@@ -26,13 +26,13 @@ export const endpoint = defineEndpoint({
   output: z.object({
     data: z.record(z.string(), z.object({ success: z.boolean(), accessType: z.enum(accessTypes).nullable(), inheritFromParent: z.boolean().optional(), message: z.string() })),
   }),
-  message: 'Folder access updated successfully.',
+  message: (_output, { inheritFromParent }) => (inheritFromParent ? 'Folder access type updated.' : 'Updated access for folders successfully.'),
   errors: ['FAILED_PRECONDITION', 'ABORTED'],
   uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
   impact: 'customers cannot change who folders are open to',
   example: {
     data: { organizationId: 'acme', folderIds: ['contracts'], accessType: 'restricted' },
-    result: { data: { contracts: { success: true, accessType: 'restricted', message: 'Folder access updated.' } } },
+    result: { data: { contracts: { success: true, accessType: 'restricted', message: 'Folder access type updated.' } } },
   },
 }, async ({ input, caller, deps, now, log }) => {
   const organization = await deps.organizations.require(caller.tenant, input.organizationId);

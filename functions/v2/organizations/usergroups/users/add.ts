@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint({
   kind: 'write',
   input: z.object({ organizationId: Id, organizationUserGroupId: Id, userIds: list(Id, limits.list) }),
   output: GroupResults,
-  message: 'Added users to group successfully.',
+  message: 'Added organization users to group successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
   uses: { organizations: findOrganization, groups: writeGroups },
   impact: 'customers cannot add users to their user groups',

@@ -13,7 +13,7 @@ export const endpoint = defineEndpoint({
   kind: 'read',
   input: z.object({ jobId: Id }),
   output: z.object({ data: z.object({ isDeleteCompleted: z.boolean(), tasksLeft: z.int(), lastTaskCompletedTime: z.number().nullable() }) }),
-  message: 'User data deletion status retrieved successfully.',
+  message: 'Data fetched successfully.',
   errors: ['NOT_FOUND'],
   uses: { erasures: readErasures },
   impact: 'customers cannot see whether the data of their users is deleted',

@@ -18,13 +18,13 @@ export const endpoint = defineEndpoint({
   output: z.object({
     data: z.record(z.string(), z.object({ success: z.boolean(), disabled: z.boolean().nullable(), message: z.string() })),
   }),
-  message: 'Document disable state updated successfully.',
+  message: 'Updated disable state for documents successfully.',
   errors: [],
   uses: { organizations: findOrganization, documents: changeDocuments },
   impact: 'customers cannot stop or resume work on documents',
   example: {
     data: { organizationId: 'acme', documentIds: ['nda'], disabled: true },
-    result: { data: { nda: { success: true, disabled: true, message: 'Document disabled.' } } },
+    result: { data: { nda: { success: true, disabled: true, message: 'Document disabled state updated.' } } },
   },
 }, async ({ input, caller, deps, now }) => {
   const organization = await deps.organizations.require(caller.tenant, input.organizationId);
