@@ -62,7 +62,8 @@ describe('spec 4.22: locations/data/delete', () => {
     await fill({ id: 'chapter-10' }, {}, '-10');
     await fill(chapter, { documentId: 'offer' }, '-offer');
     await fill({ locationName: 'chapter-1' }, {}, '-name');
-    const others = ['-10', '-offer', '-name'].flatMap((suffix) => ['n', 'on', 'own', 'rec', 't'].map((id) => id + suffix)).sort();
+    await fill({ version: { id: 'chapter-1' } }, {}, '-version');
+    const others = ['-10', '-offer', '-name', '-version'].flatMap((suffix) => ['n', 'on', 'own', 'rec', 't'].map((id) => id + suffix)).sort();
     expect((await remove(chapter)).status).toBe(200);
     expect(await things()).toEqual(others);
   });
@@ -71,6 +72,9 @@ describe('spec 4.22: locations/data/delete', () => {
     ['a number', { id: 7 }, { id: '7' }],
     ['zero', { id: 0, locationName: 'Start' }, { id: 0 }],
     ['a name alone', { locationName: 'Chapter' }, { locationName: 'Chapter', page: 3 }],
+    ['a version, whatever the order of its keys', { version: { id: 'v1', name: 'First' } }, { version: { name: 'First', id: 'v1' } }],
+    ['a version beside an empty name', { version: { id: 0 }, locationName: '' }, { version: { id: 0 } }],
+    ['an id, whatever the version', { id: 'a', version: { id: 'v1' } }, { id: 'a', version: { id: 'v2' } }],
     ['an id, whatever the name', { id: 'a', locationName: 'old' }, { id: 'a', locationName: 'new' }],
   ])('knows a location by %s', async (_what, written, named) => {
     await fill(written);
@@ -206,7 +210,7 @@ describe('spec 4.22: the credentials in the body', () => {
     ['apiKey of another type', { apiKey: 1 }, 'apiKey must be a string'],
     ['no authToken', { authToken: undefined }, 'authToken is required'],
     ['no location', { location: undefined }, 'location must be an object'],
-    ['a location without id and name', { location: { page: 1 } }, 'location.id must be given, or locationName'],
+    ['an empty location', { location: {} }, 'location must have an id, a locationName or another key'],
     ['no document', { documentId: undefined }, 'documentId is required'],
   ])('%s is INVALID_ARGUMENT', async (_what, more, message) => {
     const { status, body } = await remove(chapter, more);

@@ -107,7 +107,7 @@ describe('notifications/add', () => {
     ['more than 50 users', { notifyUsers: Array.from({ length: 51 }, (_, i) => ({ userId: `u${i}` })) }, 'notifyUsers must have at most 50 items'],
     ['nobody to notify', { notifyUsers: [] }, 'notifyUsers must not be empty when notifyAll is false'],
     ['no actor', { actionUser: undefined }, 'actionUser is required'],
-    ['a location without id and name', { location: { page: 1 } }, 'location.id must be given, or locationName'],
+    ['an empty location', { location: {} }, 'location must have an id, a locationName or another key'],
     ['a text of another type', { displayBodyMessage: 1 }, 'displayBodyMessage must be a string'],
     ['notifyAll of another type', { notifyAll: 'false' }, 'notifyAll must be a boolean'],
     ['more than 256 KB in all', Object.fromEntries(['notificationSourceData', 'displayHeadlineMessageTemplateData', 'displayBodyMessageTemplateData', 'metadata', 'location'].map((field) => [field, { id: 'l', x: 'x'.repeat(65_000) }])), 'data must be at most 262144 bytes as JSON'],

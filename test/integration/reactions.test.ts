@@ -305,7 +305,7 @@ describe('what is refused as a whole', () => {
     ['a thread without a comment', { reactions: [thumb({ commentAnnotationId: 'thread' })] }, 400, 'reactions[0].commentId must be given together with commentAnnotationId, or neither of them'],
     ['a comment without a thread', { reactions: [thumb({ commentId: 1 })] }, 400, 'reactions[0].commentId must be given together with commentAnnotationId, or neither of them'],
     ['a comment id that is a text', { reactions: [thumb({ commentAnnotationId: 'thread', commentId: '1' })] }, 400, 'reactions[0].commentId must be a number'],
-    ['a location without id and name', { reactions: [thumb({ location: { page: 1 } })] }, 400, 'reactions[0].location.id must be given, or locationName'],
+    ['an empty location', { reactions: [thumb({ location: {} })] }, 400, 'reactions[0].location must have an id, a locationName or another key'],
   ])('%s', async (_what, data, status, message) => {
     const { status: answered, body } = await customer.call('/v2/reactions/add', { ...nda, reactions: [thumb()], ...data });
     expect({ status: answered, message: body.error.message }).toEqual({ status, message });

@@ -244,7 +244,8 @@ describe('where threads are added', () => {
     ['a comment without author', { commentAnnotations: [thread('a', { commentData: [{ commentText: 'x' }] })] }, 'commentAnnotations[0].commentData[0].from is required'],
     ['a status without id', { commentAnnotations: [thread('a', { status: { name: 'Open' } })] }, 'commentAnnotations[0].status must be the id of a status, or an object with the id'],
     ['restricted to nobody named', { commentAnnotations: [thread('a', { visibility: { type: 'restricted' } })] }, 'commentAnnotations[0].visibility.userIds is required for restricted visibility'],
-    ['a location without id and name', { commentAnnotations: [thread('a', { location: { page: 1 } })] }, 'commentAnnotations[0].location.id must be given, or locationName'],
+    ['an empty location', { commentAnnotations: [thread('a', { location: { locationName: '' } })] }, 'commentAnnotations[0].location must have an id, a locationName or another key'],
+    ['a version whose id is an object', { commentAnnotations: [thread('a', { location: { version: { id: {} } } })] }, 'commentAnnotations[0].location.version.id must be a string or a number'],
     ['a time that is none', { commentAnnotations: [thread('a', { createdAt: 'yesterday' })] }, 'commentAnnotations[0].createdAt'],
     ['a suggestion with an unknown status', { commentAnnotations: [thread('a', { suggestion: { status: 'maybe' } })] }, 'commentAnnotations[0].suggestion.status must be "pending" or "accepted" or "rejected"'],
   ])('%s is INVALID_ARGUMENT naming the field, and nothing is stored', async (_what, data, message) => {

@@ -144,6 +144,15 @@ describe('every filter', () => {
     expect(await customer.ok(GET, { ...nda, annotationIds: ['plain'], statusId: 'RESOLVED' })).toEqual([null]);
   });
 
+  test('locations with a version alone are found by the id that they are shown with', async () => {
+    const other = await newCustomer();
+    const version = { id: 0, name: 'Draft' };
+    await addThreads(other, [thread('a', { location: { version } }), thread('b', { location: { version: { ...version, id: 1 } } })]);
+    const [found] = await other.ok(GET, { ...nda, annotationIds: ['a'] });
+    expect(found.location).toEqual({ version });
+    expect(idsIn(await other.ok(GET, { ...nda, locationIds: [found.locationId] }))).toEqual(['a']);
+  });
+
   test('locations known by their name are found by the id that they are shown with', async () => {
     const { locationId } = await getThread(customer, 'named');
     expect(locationId).toMatch(/^[0-9a-f]{32}$/);

@@ -47,7 +47,7 @@ describe('facts B17: a recording', () => {
     ['an attachment with a wrong field', { attachments: [{}, { url: 1 }] }, ['attachments', 1, 'url']],
     ['more than 50 attachments', { attachments: Array.from({ length: 51 }, () => ({})) }, ['attachments']],
     ['a transcription that is a number', { transcription: 1 }, ['transcription']],
-    ['a location without id and name', { location: {} }, ['location', 'id']],
+    ['an empty location', { location: {} }, ['location']],
     ['more than 256 KB in all', { attachments: Array.from({ length: 5 }, () => ({ x: 'x'.repeat(60_000) })) }, []],
   ])('with %s is refused there', (_what, fields, path) => {
     expect(NewRecording.safeParse({ ...minimal, ...fields }).error?.issues[0]?.path).toEqual(path);
