@@ -20,6 +20,7 @@ beforeEach(async () => {
 });
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
+const tos = { organizationId: 'acme', documentId: 'tos' };
 const ada = { userId: 'ada', name: 'Ada', email: 'ada@example.com' };
 const configure = (activityServiceConfig: object) => customer.ok(CONFIG, { activityServiceConfig });
 const activity = (fields: object = {}) => ({ featureType: 'comment', actionType: 'comment.add', actionUser: ada, ...fields });
@@ -110,11 +111,27 @@ describe('spec 4.15: activities/add', () => {
     expect((await get()).map(({ id, entityData }) => [id, entityData]).sort()).toEqual([['a', 2], ['b', undefined]]);
   });
 
-  test('an id of another document of the organization is INVALID_ARGUMENT, and none of the call is stored', async () => {
+  test('moves an activity whose id is taken in another document of the organization, and keeps its timestamp', async () => {
+    await add([activity({ id: 'a', targetEntityId: 't', entityData: 1 }), activity({ id: 'b' })]);
+    const [{ timestamp }] = await get({ activityIds: ['a'] }) as [any];
+    await add([activity({ id: 'x' }), activity({ id: 'a', targetEntityId: 't', entityData: 2 })], tos);
+    expect(await get({ activityIds: ['a'] })).toMatchObject([{ entityData: 2, timestamp, metadata: { documentId: 'tos' } }]);
+    expect([await idsOf({ documentId: 'nda' }), (await idsOf({ documentId: 'tos' })).sort(), await idsOf({ targetEntityId: 't' })]).toEqual([['b'], ['a', 'x'], ['a']]);
+  });
+
+  test('moves no activity while activity logs are immutable, says so, and stores none of the call', async () => {
+    await configure({ immutable: true });
     await add([activity({ id: 'a' })]);
-    expect(await failure(ADD, { organizationId: 'acme', documentId: 'tos', activities: [activity({ id: 'x' }), activity({ id: 'a' })] }))
-      .toEqual(invalid('activities[1].id is that of an activity of another document'));
-    expect(await idsOf()).toEqual(['a']);
+    expect(await failure(ADD, { ...tos, activities: [activity({ id: 'x' }), activity({ id: 'a' })] }))
+      .toEqual(invalid('activities[1].id is that of an activity of another document, which cannot move: activity logs are immutable'));
+    expect(await get()).toMatchObject([{ id: 'a', metadata: { documentId: 'nda' } }]);
+  });
+
+  test('moves no activity out of a disabled document', async () => {
+    await add([activity({ id: 'a' })]);
+    await customer.ok('/v2/organizations/documents/access/disablestate/update', { organizationId: 'acme', documentIds: ['nda'], disabled: true });
+    expect(await failure(ADD, { ...tos, activities: [activity({ id: 'a' })] }))
+      .toEqual(invalid('activities[0].id is that of an activity of another document, which cannot move: that document is disabled'));
   });
 
   test('the same id in another organization, or of another customer, is another activity', async () => {

@@ -152,13 +152,31 @@ describe('activities/delete (facts C9)', () => {
     expect(await get()).toEqual([]);
   });
 
+  test('by document and target entity: only what is of both', async () => {
+    await add([activity({ id: 'both', targetEntityId: 't' }), activity({ id: 'document', targetEntityId: 'u' })]);
+    await add([activity({ id: 'target', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
+    expect(await remove({ documentId: 'nda', targetEntityId: 't' })).toMatchObject({ data: { both: { success: true } }, hasMore: false });
+    expect((await idsOf()).sort()).toEqual(['document', 'target']);
+  });
+
+  test('by ids with a document or target entity: the others fail and stay', async () => {
+    await add([activity({ id: 'both', targetEntityId: 't' }), activity({ id: 'document', targetEntityId: 'u' })]);
+    await add([activity({ id: 'target', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
+    const activityIds = ['both', 'document', 'target', 'none'];
+    const failed = { success: false, message: 'Failed to delete activity.' };
+    const deleted = { success: true, message: 'Activity deleted.' };
+    expect((await remove({ activityIds, documentId: 'nda', targetEntityId: 't' })).data).toEqual({ both: deleted, document: failed, target: failed, none: failed });
+    expect((await remove({ activityIds, targetEntityId: 't' })).data).toMatchObject({ target: deleted, document: failed });
+    expect((await remove({ activityIds, documentId: 'nda' })).data).toMatchObject({ document: deleted });
+    expect(await idsOf()).toEqual([]);
+  });
+
   test.each([
     ['nothing that selects', {}],
-    ['two selectors', { documentId: 'nda', activityIds: ['a'] }],
-    ['two others', { documentId: 'nda', targetEntityId: 't' }],
+    ['selectors that are null', { documentId: null, targetEntityId: null, activityIds: null }],
   ])('%s is INVALID_ARGUMENT, and nothing is deleted', async (_what, by) => {
     await add([activity({ id: 'a' })]);
-    expect(await failure(DELETE, { organizationId: 'acme', ...by })).toEqual(invalid('data must have exactly one of documentId, targetEntityId and activityIds'));
+    expect(await failure(DELETE, { organizationId: 'acme', ...by })).toEqual(invalid('data must have at least one of documentId, targetEntityId and activityIds'));
     expect(await idsOf()).toEqual(['a']);
   });
 

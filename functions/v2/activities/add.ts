@@ -43,7 +43,7 @@ export const endpoint = defineEndpoint({
   // Those of one call have the same time, and are listed by their ids then: in the order of the call.
   const ids = input.activities.map((_activity, number) => repeatableId('act', number)).sort();
   const activities = input.activities.map((activity, number) => ({ ...activity, id: activity.id ?? (ids[number] as string), generated: activity.id === undefined }));
-  await deps.activities.add(place, activities, now);
+  await deps.activities.add(place, activities, { immutable: config?.immutable ?? false, now });
   return { data: { success: true as const, message } };
 });
 

@@ -16,7 +16,7 @@ const selectors = ['documentId', 'targetEntityId', 'activityIds'] as const;
 
 export const endpoint = defineEndpoint({
   path: '/v2/activities/delete',
-  summary: 'Delete activity logs by id, or those of a document or target entity, unless they are immutable',
+  summary: 'Delete the activity logs that all of the given ids, document and target entity select, unless they are immutable',
   auth: 'apiKey',
   kind: 'write',
   input: closedObject({
@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint({
     documentId: optional(Id),
     targetEntityId: optional(Id),
     activityIds: optional(list(Id, limits.list)),
-  }).check(z.refine((data) => selectors.filter((name) => data[name] !== undefined).length === 1, { error: 'must have exactly one of documentId, targetEntityId and activityIds' })),
+  }).check(z.refine((data) => selectors.some((name) => data[name] !== undefined), { error: 'must have at least one of documentId, targetEntityId and activityIds' })),
   output: z.object({
     data: z.record(z.string(), ItemOutcome),
     /** Whether the document or target entity has more than one call deletes: the same call deletes those. */
@@ -38,20 +38,25 @@ export const endpoint = defineEndpoint({
     data: { organizationId: 'acme', activityIds: ['signature-1'] },
     result: { data: { 'signature-1': { success: true, message: 'Activity deleted.' } }, hasMore: false },
   },
-}, async ({ input: { organizationId, documentId, targetEntityId, activityIds = [] }, caller, deps }) => {
+}, async ({ input: { organizationId, documentId, targetEntityId, activityIds }, caller, deps }) => {
   const [organization, config] = await Promise.all([deps.organizations.require(caller.tenant, organizationId), deps.configs.get(caller.tenant)]);
   requireWritable({ organization });
   requireMutable(config);
   const place = placeOf(caller.tenant, organization);
+  const at = documentId === undefined ? undefined : await documentPlace(documentId);
   const { results, hasMore } = await removed();
   return { data: dict(results), hasMore };
 
-  async function removed() {
-    if (targetEntityId !== undefined) return deps.activities.removeOfTarget(place, targetEntityId);
-    if (documentId === undefined) return deps.activities.remove(place, distinct(activityIds));
-    const document = await deps.documents.require(place, documentId);
+  async function documentPlace(id: string) {
+    const document = await deps.documents.require(place, id);
     requireWritable({ organization, document });
-    return deps.activities.removeOfDocument({ ...place, document: document.internalId });
+    return { ...place, document: document.internalId };
+  }
+
+  async function removed() {
+    if (activityIds) return deps.activities.remove(at ?? place, distinct(activityIds), targetEntityId);
+    if (targetEntityId !== undefined) return deps.activities.removeOfTarget(at ?? place, targetEntityId);
+    return at ? deps.activities.removeOfDocument(at) : { results: [], hasMore: false };
   }
 });
 

@@ -176,24 +176,28 @@ export class ActivityReader {
 
 export class ActivityWriter extends ActivityReader {
   /**
-   * Adds activities to a document, all of them or none (spec 4.15). One whose id is there already is overwritten and keeps its time and
-   * place; of those with the same id the last one counts. INVALID_ARGUMENT when an id is that of an activity of another document. What fits
-   * into one transaction, 50 activities and 4 MB, is written at once; a call that is cut off between several of them is completed by a
+   * Adds activities to a document, all of them or none. One whose id exists already is overwritten and keeps its time; of those
+   * with the same id the last one counts. An activity of another document of the organization moves to this one. INVALID_ARGUMENT
+   * when it may not move: `immutable` says that activity logs are immutable, and a disabled document loses nothing. What fits into one
+   * transaction, 50 activities and 4 MB, is written at once; a call that is cut off between several of them is completed by a
    * repetition with the same ids.
    */
-  async add({ place, document: { documentId } }: ContentPlace, activities: readonly IdentifiedActivity[], now: number): Promise<void> {
+  async add(at: ContentPlace, activities: readonly IdentifiedActivity[], { immutable, now }: { immutable: boolean; now: number }): Promise<void> {
+    const { place, document: { documentId } } = at;
     const last = distinctBy(activities.toReversed(), ({ id }) => id).reverse();
     const chosen = last.filter(({ generated }) => !generated);
-    const positions = await this.#positions(place, chosen, activities);
-    const known = new Map(chosen.map(({ id }, index) => [id, positions[index]]));
-    const plan = (activity: IdentifiedActivity, position: Stored<RecordPosition> | undefined) => {
+    const earlier = await this.#earlier(place, chosen, activities, immutable);
+    const known = new Map(chosen.map(({ id }, index) => [id, earlier[index]]));
+    const plan = (activity: IdentifiedActivity, { position, isLive = false }: Earlier = {}) => {
       const { id, generated: _, ...sent } = activity;
-      const createdAt = position?.document === place.document ? position.createdAt : now;
+      const createdAt = position && isLive ? position.createdAt : now;
+      const moves = position && isLive && position.document !== place.document;
       return {
         activity,
         ops: [
           upsert(ActivityEntity, { ...place, ...toActivity(sent, { id, documentId, createdAt }) }),
           nameRecord(place, { ...named(id), documentId }, createdAt, position),
+          ...(moves ? [remove(ActivityEntity, { ...place, document: position.document, id, createdAt })] : []),
         ],
       };
     };
@@ -201,7 +205,7 @@ export class ActivityWriter extends ActivityReader {
       let plans = group;
       await settle(async () => {
         if ((await this.table.write(plans.flatMap(({ ops }) => ops))) === 'done') return 'done';
-        const found = await this.#positions(place, plans.map(({ activity }) => activity), activities);
+        const found = await this.#earlier(place, plans.map(({ activity }) => activity), activities, immutable);
         plans = plans.map(({ activity }, index) => plan(activity, found[index]));
         return 'conflict';
       });
@@ -228,9 +232,16 @@ export class ActivityWriter extends ActivityReader {
     }));
   }
 
-  /** Removes activities by their ids. Ids are distinct; one that is not there fails alone. */
-  async remove(place: Place, ids: readonly string[]): Promise<Removed> {
-    return { results: await this.#remove(place, ids.map((id) => ({ id }))), hasMore: false };
+  /** Removes activities by their ids; with a document or target only those of it. Ids are distinct; one that does not exist fails alone. */
+  async remove(place: Place | DocumentPlace, ids: readonly string[], targetEntityId?: string): Promise<Removed> {
+    if (!('document' in place) && targetEntityId === undefined) return { results: await this.#remove(place, ids.map((id) => ({ id }))), hasMore: false };
+    const results = await inSlices(ids, async (slice) => {
+      const found = await this.stored(place, slice);
+      const isSelected = (one: Found | undefined) => one !== undefined && (!('document' in place) || one.place.document === place.document) && isOf({ targetEntityId }, one.activity);
+      const removed = new Map(await this.#remove(place, found.filter(isSelected).flatMap((one) => (one ? [{ id: one.id, at: one.position }] : []))));
+      return slice.map((id): OutcomeOf => [id, removed.get(id) ?? { success: false, message: 'Failed to delete activity.' }]);
+    });
+    return { results, hasMore: false };
   }
 
   /** Removes the activities of a document, oldest first, up to 2,000 in one call. */
@@ -245,8 +256,8 @@ export class ActivityWriter extends ActivityReader {
     return { results, hasMore: after !== undefined };
   }
 
-  /** Removes the activities of a target entity, oldest first, up to 2,000 in one call; those of documents that are disabled fail. */
-  async removeOfTarget(place: Place, targetEntityId: string): Promise<Removed> {
+  /** Removes the activities of a target entity, or those of them in a document, oldest first, up to 2,000 in one call; those of documents that are disabled fail. */
+  async removeOfTarget(place: Place | DocumentPlace, targetEntityId: string): Promise<Removed> {
     const results: OutcomeOf[] = [];
     let after: string | undefined;
     do {
@@ -278,23 +289,36 @@ export class ActivityWriter extends ActivityReader {
     return activities.map(({ id }, index) => [id, outcomes[index] as ItemOutcome]);
   }
 
-  /** Where activities to be added are already, if anywhere; INVALID_ARGUMENT when that is in another document. */
-  async #positions(place: DocumentPlace, activities: readonly IdentifiedActivity[], all: readonly IdentifiedActivity[]): Promise<(Stored<RecordPosition> | undefined)[]> {
+  /** Where activities to be added are already, if anywhere; INVALID_ARGUMENT when that is in another document and they may not move. */
+  async #earlier(place: DocumentPlace, activities: readonly IdentifiedActivity[], all: readonly IdentifiedActivity[], immutable: boolean): Promise<Earlier[]> {
     if (activities.length === 0) return [];
     const { tenant, organization } = place;
     const positions = await findRecords(this.table, { tenant, organization }, activities.map(({ id }) => named(id)));
     const elsewhere = positions.filter((position) => position !== undefined && position.document !== place.document);
     const documents = await liveDocuments(this.documents, place, elsewhere.flatMap((position) => position?.documentId ?? []));
+    const earlier = positions.map((position): Earlier & { readonly stays?: string } => {
+      if (!position || position.document === place.document) return { position, isLive: true };
+      const document = documents.get(position.documentId ?? '');
+      if (document?.internalId !== position.document) return { position, isLive: false };
+      const stays = immutable ? 'activity logs are immutable' : document.disabled ? 'that document is disabled' : undefined;
+      return { position, isLive: true, ...(stays !== undefined && { stays }) };
+    });
     const issues = activities.flatMap(({ id }, index) => {
-      const position = positions[index];
-      if (!position || position.document === place.document || documents.get(position.documentId ?? '')?.internalId !== position.document) return [];
+      const stays = earlier[index]?.stays;
+      if (stays === undefined) return [];
       const at = all.findIndex((activity) => activity.id === id);
-      return [{ path: ['activities', at, 'id'], code: 'in_another_document', message: `activities[${at}].id is that of an activity of another document` }];
+      return [{ path: ['activities', at, 'id'], code: 'in_another_document', message: `activities[${at}].id is that of an activity of another document, which cannot move: ${stays}` }];
     });
     const [first, ...others] = issues;
     if (first) throw invalid(first, ...others);
-    return positions;
+    return earlier;
   }
+}
+
+/** Where an activity with the same id was added before, and whether it is still there: the document may be gone. */
+interface Earlier {
+  readonly position?: Stored<RecordPosition> | undefined;
+  readonly isLive?: boolean;
 }
 
 type OutcomeOf = readonly [id: string, outcome: ItemOutcome];
@@ -324,7 +348,7 @@ export const readActivities: Capability<Pick<ActivityReader, 'list' | 'listOfTar
 };
 
 export const addActivities: Capability<Pick<ActivityWriter, 'add'>> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
+  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem', 'DeleteItem'] }],
   env: ['TABLE_NAME'],
   open: (env) => new ActivityWriter(openTable(env)),
 };
