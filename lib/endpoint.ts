@@ -23,6 +23,8 @@ export interface WorkspaceCaller {
   readonly level: 'workspace';
   readonly workspaceId: string;
   readonly ownerEmail: string;
+  /** The auth token of the workspace as it came in the headers. */
+  readonly authToken: string;
   readonly pageKey: Uint8Array;
 }
 
@@ -63,6 +65,18 @@ export interface Call<Input, U extends Uses, A extends AuthLevel> {
   readonly log: Log;
 }
 
+/** Error messages that published clients know. They replace the general ones; `details.issues` name the fields all the same. */
+export interface KnownMessages {
+  /** A field of `data` that is missing, by its name. */
+  readonly required?: Readonly<Record<string, string>>;
+  /** A field of `data` that does not have its format, by its name. */
+  readonly format?: Readonly<Record<string, string>>;
+  /** Data of which a field has the wrong type. */
+  readonly type?: string;
+  /** Wrong credentials. */
+  readonly denied?: string;
+}
+
 export interface Example {
   /** The `data` of a request. */
   data: unknown;
@@ -85,6 +99,7 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly output: O;
   /** `null` when the result has neither `status` nor `message` (spec 4.14): it is the output alone. */
   readonly message: string | ((output: z.output<O>, input: z.output<I>) => string) | null;
+  readonly knownMessages?: KnownMessages;
   /** What `run` may throw besides the statuses that every endpoint can answer (`commonErrors`). */
   readonly errors: readonly ErrorStatus[];
   readonly uses: U;

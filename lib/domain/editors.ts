@@ -27,6 +27,9 @@ export const Base64 = z.string().max(MOST_CHARACTERS).transform((text, context) 
 /** A version as answers give it. */
 export const Version = z.int().min(0);
 
+/** Published clients can say that they send internal ids. Here organizations and documents are named by the customer's ids only. */
+export const ownIds = { isServerIds: optional(z.literal(false, { error: 'must be false or left out: organizationId and documentId are your own ids, not internal ones' })) };
+
 /** A value of an editor as it is sent; whether it fits the type is another question. */
 export const EditorValue = z.custom<CrdtValue>((value) => typeof value === 'string' || (typeof value === 'object' && value !== null), { error: 'must be a string, an object or an array' })
   .meta({ anyOf: [{ type: 'string' }, { type: 'object' }, { type: 'array' }] });

@@ -179,6 +179,29 @@ describe('spec 4.17: /v2/crdt/get', () => {
     expect(await customer.ok(GET, nda)).toMatchObject([{ lastUpdatedBy: '', sessionId: null }]);
   });
 
+  test('selects editors by type', async () => {
+    await add();
+    await customer.ok(ADD, { ...nda, editorId: 'board', type: 'map', data: { a: 1 } });
+    expect(await values({ ...nda, type: 'map' })).toEqual([['board', { a: 1 }]]);
+    expect(await values({ ...editor, type: 'text' })).toEqual([['summary', 'one']]);
+    expect(await values({ ...editor, type: 'map' })).toEqual([]);
+    expect(await answer(GET, { ...nda, type: 'xmltext' })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', message: 'type must be "text" or "map" or "array" or "xml"' });
+  });
+
+  test.each([ADD, UPDATE, GET, DELETE])('%s takes isServerIds false, and refuses internal ids clearly', async (path) => {
+    await add({ editorId: path === ADD ? 'other' : 'summary' });
+    const data = path === DELETE ? nda : path === GET ? editor : { ...text, data: 'two' };
+    expect(await answer(path, { ...data, isServerIds: true })).toMatchObject({
+      http: 400, status: 'INVALID_ARGUMENT', message: 'isServerIds must be false or left out: organizationId and documentId are your own ids, not internal ones',
+    });
+    expect(await answer(path, { ...data, isServerIds: false })).toMatchObject({ status: 'success' });
+  });
+
+  test('says what is missing in the words of published clients', async () => {
+    expect(await answer(GET, { documentId: 'nda' })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', message: 'Organization ID is required', details: { issues: [{ path: ['organizationId'] }] } });
+    expect(await answer(ADD, { ...nda, type: 'text', data: 'x' })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', message: 'Editor ID is required.', details: { issues: [{ path: ['editorId'] }] } });
+  });
+
   test('an unknown editor and a document without editors are empty lists', async () => {
     expect(await values()).toEqual([]);
     expect(await values(editor)).toEqual([]);

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { findPlace } from '../../../lib/data/content/places.ts';
 import { removeEditors } from '../../../lib/data/crdt/removal.ts';
 import { distinct } from '../../../lib/dict.ts';
+import { ownIds } from '../../../lib/domain/editors.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
@@ -12,7 +13,7 @@ export const endpoint = defineEndpoint({
   summary: 'Delete collaborative editors of a document with their data, or all of them',
   auth: 'apiKey',
   kind: 'write',
-  input: closedObject({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)) }),
+  input: closedObject({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)), ...ownIds }),
   output: z.object({
     data: z.record(z.string(), ItemOutcome),
     /** Whether the document has more editors than one call deletes: the same call deletes those. */

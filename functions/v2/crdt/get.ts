@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { findPlace } from '../../../lib/data/content/places.ts';
 import { listEditors } from '../../../lib/data/crdt/values.ts';
-import { EditorRecord } from '../../../lib/domain/editors.ts';
+import { crdtTypes } from '../../../lib/domain/crdt/values.ts';
+import { EditorRecord, ownIds } from '../../../lib/domain/editors.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../lib/schema.ts';
@@ -11,9 +12,11 @@ export const endpoint = defineEndpoint({
   summary: 'Get the data of a collaborative editor, or of all that a document has',
   auth: 'apiKey',
   kind: 'read',
-  input: z.object({ organizationId: Id, documentId: Id, editorId: optional(Id) }),
+  /** `type` selects the editors of that type. */
+  input: z.object({ organizationId: Id, documentId: Id, editorId: optional(Id), type: optional(z.enum(crdtTypes)), ...ownIds }),
   output: z.object({ data: z.array(EditorRecord) }),
   message: 'CRDT data retrieved successfully.',
+  knownMessages: { required: { organizationId: 'Organization ID is required' } },
   errors: ['NOT_FOUND'],
   uses: { findPlace, editors: listEditors },
   narrowBy: 'editorId',
@@ -25,9 +28,9 @@ export const endpoint = defineEndpoint({
     },
   },
   memoryMb: 1024,
-}, async ({ input: { editorId, ...named }, caller, deps }) => {
+}, async ({ input: { editorId, type, ...named }, caller, deps }) => {
   const { place } = await deps.findPlace(caller.tenant, named);
-  return { data: editorId === undefined ? await deps.editors.all(place) : await deps.editors.one(place, editorId) };
+  return { data: editorId === undefined ? await deps.editors.all(place, type) : await deps.editors.one(place, editorId, type) };
 });
 
 export const handler = toLambda(endpoint);

@@ -1,6 +1,7 @@
 import type { Capability } from '../../capability.ts';
 import { openDocument } from '../../domain/crdt/document.ts';
 import { readValue } from '../../domain/crdt/reading.ts';
+import type { CrdtType } from '../../domain/crdt/values.ts';
 import { type EditorRecord, editorRecord } from '../../domain/editors.ts';
 import { ANSWER_BYTES } from '../../http/envelope.ts';
 import type { DocumentPlace } from '../content/places.ts';
@@ -16,17 +17,18 @@ export class EditorValues {
     this.#editors = new EditorReader(table);
   }
 
-  /** The record of an editor, or none when there is no editor. */
-  async one(place: DocumentPlace, editorId: string): Promise<EditorRecord[]> {
+  /** The record of an editor, or none when there is no editor, or one of another type. */
+  async one(place: DocumentPlace, editorId: string, type?: CrdtType): Promise<EditorRecord[]> {
     const state = await this.#editors.find(place, editorId);
-    return state ? [recordOf(state)] : [];
+    return state && isOfType(state, type) ? [recordOf(state)] : [];
   }
 
-  /** The records of a document's editors, by their ids; some of them when all would not fit into an answer. */
-  async all(place: DocumentPlace): Promise<EditorRecord[]> {
+  /** The records of a document's editors, or of those of one type, by their ids; some of them when all would not fit into an answer. */
+  async all(place: DocumentPlace, type?: CrdtType): Promise<EditorRecord[]> {
     const records: EditorRecord[] = [];
     let bytes = 0;
     for await (const state of this.#editors.all(place)) {
+      if (!isOfType(state, type)) continue;
       const record = recordOf(state);
       records.push(record);
       bytes += Buffer.byteLength(JSON.stringify(record));
@@ -35,6 +37,10 @@ export class EditorValues {
     }
     return records.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
+}
+
+function isOfType({ head }: EditorState, type: CrdtType | undefined): boolean {
+  return type === undefined || head.type === type;
 }
 
 function recordOf({ head, newest, updates }: EditorState): EditorRecord {
