@@ -17,6 +17,8 @@ export const WorkspaceEntity = defineEntity({
     owner: z.object({ id: z.string(), email: z.string(), name: z.string(), avatar: z.string() }),
     /** When the owner's address was verified, epoch ms; absent while it is not. */
     verifiedAt: z.number().optional(),
+    /** How long after the creation its API keys work unless the address is verified, in ms; absent for the operator's setting alone. */
+    verifyWithinMs: z.number().optional(),
     tokenHashes: z.array(Bytes),
     pageKey: Bytes,
     createdAt: z.number(),

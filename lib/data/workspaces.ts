@@ -78,7 +78,7 @@ export class WorkspaceCreator {
    * Creates a workspace with its first API key and auth token, all in one transaction; `exists` when its owner's address
    * has one already.
    */
-  async create(details: OwnerDetails, standing: { verifiedAt?: number; keysExpireAt?: number | undefined }, now: number): Promise<CreatedWorkspace | 'exists'> {
+  async create(details: OwnerDetails, standing: { verifiedAt?: number; verifyWithinMs?: number | undefined; keysExpireAt?: number | undefined }, now: number): Promise<CreatedWorkspace | 'exists'> {
     const { workspaceName, owner } = describeWorkspace(details);
     const workspaceAuthToken = randomBytes(16).toString('hex');
     const workspace: Workspace = {
@@ -86,6 +86,7 @@ export class WorkspaceCreator {
       workspaceName,
       owner: { id: newId('usr', now), ...owner },
       verifiedAt: standing.verifiedAt,
+      verifyWithinMs: standing.verifyWithinMs,
       tokenHashes: [tokenHash(workspaceAuthToken)],
       pageKey: randomBytes(32),
       createdAt: now,
@@ -149,9 +150,12 @@ export class ApiKeyCreator {
 
   /**
    * Creates an API key. `full` when the workspace has as many as it may, `unverified` when the days are over that an owner
-   * has to verify the address, `unknown` when there is no such workspace.
+   * has to verify the address, `unknown` when there is no such workspace. What `settings` returns for the key is written in the
+   * same transaction.
    */
-  async create(workspaceId: string, fields: ApiKeyFields, graceDays: number, now: number): Promise<{ apiKey: string; authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
+  async create(
+    workspaceId: string, fields: ApiKeyFields, settings: (apiKey: string) => Promise<WriteOp[]>, graceDays: number, now: number,
+  ): Promise<{ apiKey: string; authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
     return settle(async () => {
       // The workspace first: a key that another request creates after this read changes the revision.
       const workspace = await this.#table.get(WorkspaceEntity, { workspaceId });
@@ -162,7 +166,7 @@ export class ApiKeyCreator {
       if (present.length >= MOST_API_KEYS) return 'full';
       const { apiKey, authToken, ops } = await this.#keys.apiKey(workspaceId, fields, expiresAt, now);
       // Writing its next revision makes this fail when another key was created, or the owner verified, in between.
-      const outcome = await this.#table.write([replace(WorkspaceEntity, workspace, workspace._r), ...ops]);
+      const outcome = await this.#table.write([replace(WorkspaceEntity, workspace, workspace._r), ...ops, ...(await settings(apiKey))]);
       return outcome === 'done' ? { apiKey, authToken } : 'conflict';
     });
   }
@@ -288,6 +292,13 @@ export const workspaceCreation: Capability<{ readonly open: boolean; readonly pe
   grants: [],
   env: ['WORKSPACE_CREATION', 'WORKSPACE_CREATION_PER_MINUTE'],
   open: (env) => ({ open: env.WORKSPACE_CREATION === 'open', perMinute: Number(env.WORKSPACE_CREATION_PER_MINUTE) }),
+};
+
+/** The AWS region in which this service stores its data, read from the name of its master key. */
+export const ownRegion: Capability<string> = {
+  grants: [],
+  env: ['MASTER_KEY_SECRET_ARN'],
+  open: (env) => env.MASTER_KEY_SECRET_ARN.split(':')[3] ?? '',
 };
 
 /** For how many days the API keys of an owner work whose address is not verified. */

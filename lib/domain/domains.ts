@@ -15,13 +15,23 @@ const LONGEST_NAME = 253;
 const ADDRESS = /^(?:https?:\/\/)?(\*\.)?([^/?#:@\\\s]+)(?::\d{1,5})?(?:[/?#]\S*)?$/i;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
+/** A new API key can allow this address beside `localhost`; it is the only address in a list of allowed domains. */
+export const LOOPBACK_ADDRESS = '127.0.0.1';
+
 /** A domain of a request, as `parseDomain` reads it. */
-export const Domain = z.string().max(LONGEST_TEXT).transform((text, context) => {
-  const domain = parseDomain(text);
-  if (domain !== undefined) return domain;
-  context.issues.push({ code: 'custom', input: text, message: 'must be a domain such as example.com, *.example.com or localhost' });
-  return z.NEVER;
-});
+export const Domain = domainField(parseDomain);
+
+/** A domain that a request removes: also the loopback address. */
+export const RemovedDomain = domainField((text) => (text === LOOPBACK_ADDRESS ? text : parseDomain(text)));
+
+function domainField(parse: (text: string) => string | undefined) {
+  return z.string().max(LONGEST_TEXT).transform((text, context) => {
+    const domain = parse(text);
+    if (domain !== undefined) return domain;
+    context.issues.push({ code: 'custom', input: text, message: 'must be a domain such as example.com, *.example.com or localhost' });
+    return z.NEVER;
+  });
+}
 
 /**
  * The bare domain that a text names, as it is stored (facts C1): `bücher.example` written as `https://www.Bücher.example:8443/page`

@@ -38,10 +38,10 @@ export const NotificationConfigChange = z.object({
 /** What a configuration that was never made reads as. */
 export const initialNotificationConfig: NotificationConfig = { useNotificationService: false, notificationServiceConfig: {} };
 
-const firstEnable: NotificationConfig = {
-  useNotificationService: true,
-  notificationServiceConfig: { triggers: { comment: allOn(commentVerbs, ['suggestionAccepted', 'suggestionRejected']), huddle: allOn(huddleVerbs) } },
-};
+/** Comments but suggestions, and huddles. */
+export const defaultNotificationTriggers = { comment: allOn(commentVerbs, ['suggestionAccepted', 'suggestionRejected']), huddle: allOn(huddleVerbs) };
+
+const firstEnable: NotificationConfig = { useNotificationService: true, notificationServiceConfig: { triggers: defaultNotificationTriggers } };
 
 /**
  * The configuration after an update. The first one that enables while no triggers are stored turns on those of comments,

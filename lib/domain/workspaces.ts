@@ -20,6 +20,9 @@ export const ShortName = z.string().min(1).max(200).pipe(Name);
 /** The address of an owner's picture. */
 export const AvatarUrl = z.url({ protocol: /^https?$/, error: 'must be a valid http(s) URL' }).max(2_000).pipe(Text);
 
+/** How long an owner has to verify the address: one minute to 48 hours. */
+export const VerifyWithinMs = z.int().min(60_000).max(2 * DAY_MILLISECONDS);
+
 export const ApiKeyType = z.enum(apiKeyTypes);
 
 /** An API key as answers show it. */
@@ -28,10 +31,12 @@ export const ApiKeyShown = z.object({ id: z.string(), apiKeyName: z.string(), ty
 /** An auth token of an API key, with its text. */
 export const AuthTokenShown = z.object({ token: z.string(), name: z.string(), domains: z.array(z.string()) });
 
-/** A workspace as answers show it: without its auth token, which only the answer to its creation has. */
+/** A workspace as answers show it. */
 export const WorkspaceShown = z.object({
   id: z.string(),
   name: z.string(),
+  /** At creation the new token, later the one that the caller sent: only its hash is stored. */
+  authToken: z.string(),
   owner: z.object({ email: z.string(), id: z.string(), name: z.string(), avatar: z.string() }),
   apiKeyList: z.record(z.string(), ApiKeyShown),
 });
@@ -91,11 +96,12 @@ export function defaultApiKeyName(type: string): string {
 }
 
 /**
- * When the API keys of a workspace stop working, in epoch ms: never once its owner's address is verified, until then
- * some days after its creation.
+ * When the API keys of a workspace stop working, in epoch ms: never once its owner's address is verified, until then some days after its
+ * creation. The workspace can have asked for less time than the operator grants, not for more.
  */
-export function keysExpireAt(workspace: { verifiedAt?: number | undefined; createdAt: number }, graceDays: number): number | undefined {
-  return workspace.verifiedAt === undefined ? workspace.createdAt + graceDays * DAY_MILLISECONDS : undefined;
+export function keysExpireAt(workspace: { verifiedAt?: number | undefined; verifyWithinMs?: number | undefined; createdAt: number }, graceDays: number): number | undefined {
+  const { verifiedAt, verifyWithinMs = Infinity, createdAt } = workspace;
+  return verifiedAt === undefined ? createdAt + Math.min(verifyWithinMs, graceDays * DAY_MILLISECONDS) : undefined;
 }
 
 export function showApiKey({ apiKey, apiKeyName, type }: StoredApiKey): z.output<typeof ApiKeyShown> {
@@ -105,9 +111,10 @@ export function showApiKey({ apiKey, apiKeyName, type }: StoredApiKey): z.output
 export function showWorkspace(
   workspace: { workspaceId: string; workspaceName: string; owner: { email: string; id: string; name: string; avatar: string } },
   apiKeys: readonly StoredApiKey[],
+  authToken: string,
 ): z.output<typeof WorkspaceShown> {
   const { workspaceId, workspaceName, owner } = workspace;
-  return { id: workspaceId, name: workspaceName, owner, apiKeyList: dict(apiKeys.map((key) => [key.apiKey, showApiKey(key)] as const)) };
+  return { id: workspaceId, name: workspaceName, authToken, owner, apiKeyList: dict(apiKeys.map((key) => [key.apiKey, showApiKey(key)] as const)) };
 }
 
 function capitalised(text: string): string {

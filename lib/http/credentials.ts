@@ -109,7 +109,7 @@ export class Credentials {
     const hash = tokenHash(authToken);
     const record = await this.#workspaces.get(workspaceId, options, ({ tokenHashes }) => matchesAny(hash, tokenHashes));
     if (!record) throw workspaceDenied();
-    return { level: 'workspace', workspaceId: record.workspaceId, ownerEmail: record.owner.email, pageKey: record.pageKey };
+    return { level: 'workspace', workspaceId: record.workspaceId, ownerEmail: record.owner.email, authToken, pageKey: record.pageKey };
   }
 }
 

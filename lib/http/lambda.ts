@@ -67,9 +67,9 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   return stack(
     { endpoint: endpointId(endpoint.path), path: endpoint.path, serviceName, ...(twin && { isForTwin }) },
     [
-      authenticate({ level: endpoint.auth, fresh: endpoint.freshCredentials ?? false, serviceName, credentials: verifier }),
+      authenticate({ level: endpoint.auth, fresh: endpoint.freshCredentials ?? false, serviceName, credentials: verifier, denied: endpoint.knownMessages?.denied }),
       parseBody(endpoint.body ?? 'required'),
-      validateInput((event) => calledEndpoint(event).input),
+      validateInput((event) => calledEndpoint(event).input, endpoint.knownMessages),
     ],
     async (event, state) => {
       const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;
@@ -120,5 +120,5 @@ function ownerOf(caller: Caller): string {
 
 /** The token that was verified, whatever other headers the caller sent. */
 function tokenOf(event: APIGatewayProxyEventV2, serviceName: string, caller: Caller): string {
-  return event.headers[`x-${serviceName}-${caller.level === 'workspace' ? 'workspace-' : ''}auth-token`] ?? '';
+  return caller.level === 'workspace' ? caller.authToken : (event.headers[`x-${serviceName}-auth-token`] ?? '');
 }

@@ -1,7 +1,7 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
-import { type AuthLevel, type Caller, endpointId, familyOf, type Log, otherVersion } from '../endpoint.ts';
+import { type AuthLevel, type Caller, endpointId, familyOf, type KnownMessages, type Log, otherVersion } from '../endpoint.ts';
 import { ApiError, type ErrorStatus, errorCatalogue } from '../errors.ts';
 import { logWith } from '../observability/log.ts';
 import type { Credentials } from './credentials.ts';
@@ -90,15 +90,33 @@ export function securityHeaders(): Middleware {
   return { after: set, onError: set };
 }
 
-/** Verifies the headers of the endpoint's level (spec 5) and puts `caller` in place; PERMISSION_DENIED otherwise. */
-export function authenticate(options: { level: AuthLevel; fresh: boolean; serviceName: () => string; credentials: () => Credentials }): Middleware {
+export interface Authentication {
+  readonly level: AuthLevel;
+  readonly fresh: boolean;
+  readonly serviceName: () => string;
+  readonly credentials: () => Credentials;
+  /** The message of a refusal, where it is not that of the level. */
+  readonly denied: string | undefined;
+}
+
+/**
+ * Verifies the headers of the endpoint's level and puts `caller` in place; PERMISSION_DENIED otherwise. Published clients send the
+ * workspace's token as `auth-token`: workspace level takes it when there is no `workspace-auth-token`. They send the workspace's id
+ * with every call, so that header never selects the level.
+ */
+export function authenticate(options: Authentication): Middleware {
   return {
     before: async ({ event, internal }) => {
       const header = (name: string) => event.headers[`x-${options.serviceName()}-${name}`];
       const verify = { now: internal.startedAt, fresh: options.fresh };
-      if (options.level === 'none') internal.caller = { level: 'none' };
-      else if (options.level === 'apiKey') internal.caller = await options.credentials().apiKey(header('api-key'), header('auth-token'), verify);
-      else internal.caller = await options.credentials().workspace(header('workspace-id'), header('workspace-auth-token'), verify);
+      const caller = async (): Promise<Caller> => {
+        if (options.level === 'none') return { level: 'none' };
+        if (options.level === 'apiKey') return options.credentials().apiKey(header('api-key'), header('auth-token'), verify);
+        return options.credentials().workspace(header('workspace-id'), header('workspace-auth-token') || header('auth-token'), verify);
+      };
+      internal.caller = await caller().catch((error: unknown) => {
+        throw options.denied !== undefined && error instanceof ApiError && error.status === 'PERMISSION_DENIED' ? new ApiError(error.status, options.denied) : error;
+      });
     },
   };
 }
@@ -114,10 +132,10 @@ export function parseBody(body: 'required' | 'optional'): Middleware {
 }
 
 /** The endpoint's schema. */
-export function validateInput(schemaOf: (event: APIGatewayProxyEventV2) => z.ZodType): Middleware {
+export function validateInput(schemaOf: (event: APIGatewayProxyEventV2) => z.ZodType, known?: KnownMessages): Middleware {
   return {
     before: ({ event, internal }) => {
-      internal.input = validate(schemaOf(event), internal.data);
+      internal.input = validate(schemaOf(event), internal.data, known);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { handler as createKey } from '../../functions/v2/workspace/apikey/create.ts';
 import { endpoint, handler } from '../../functions/v2/workspace/create.ts';
 import { handler as getWorkspace } from '../../functions/v2/workspace/get.ts';
 import { environment } from '../../lib/capability.ts';
@@ -74,12 +75,40 @@ describe('what a new workspace is', () => {
     expect(key?.expiresAt - key?.createdAt).toBe(3 * DAY);
   });
 
-  test('facts C1: workspace/get shows the same without the token', async () => {
+  test('has keys that expire after expiresInMs, a new one too, but never later than the days of grace', async () => {
+    const before = Date.now();
+    const owned = await post(handler, {}, { ownerEmail: someone(), expiresInMs: 3_600_000 });
+    const { id, authToken, owner, apiKeyList } = owned.body.result.data;
+    const { apiKey: second } = (await post(createKey, { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': authToken }, { ownerEmail: owner.email, type: 'testing' })).body.result.data;
+    const expiryOf = async (apiKey: string) => (await storedItem(engine, ApiKeyEntity.key({ apiKey })))?.expiresAt;
+    for (const apiKey of [Object.keys(apiKeyList)[0]!, second]) {
+      expect(await expiryOf(apiKey)).toBeGreaterThanOrEqual(before + 3_600_000);
+      expect(await expiryOf(apiKey)).toBeLessThanOrEqual(Date.now() + 3_600_000);
+    }
+    const strict = await post(creating({ UNVERIFIED_GRACE_DAYS: '1' }), {}, { ownerEmail: someone(), expiresInMs: 172_800_000 });
+    expect(await expiryOf(Object.keys(strict.body.result.data.apiKeyList)[0]!)).toBeLessThanOrEqual(Date.now() + DAY);
+  });
+
+  test.each([59_999, 172_800_001, 60_000.5, '60000'])('is not made with expiresInMs %j, which must be 60,000 to 172,800,000', async (expiresInMs) => {
+    const { status, body } = await post(handler, {}, { ownerEmail: someone(), expiresInMs });
+    expect([status, body.error.message]).toEqual([400, expect.stringMatching(/^expiresInMs must be /)]);
+  });
+
+  test('answers an unexpected failure of its creation with the documented text', async () => {
+    const write = jest.spyOn(openTable(environment(process.env)), 'write').mockRejectedValueOnce(new Error('unexpected'));
+    try {
+      const { status, body } = await post(handler, {}, { ownerEmail: someone() });
+      expect([status, body.error]).toEqual([500, { status: 'INTERNAL', message: 'Failed to create workspace' }]);
+    } finally {
+      write.mockRestore();
+    }
+  });
+
+  test('workspace/get shows the same, with the token that the caller sent', async () => {
     const created = (await post(handler, {}, { ownerEmail: someone() })).body.result.data;
-    const { authToken, ...same } = created;
-    const { status, body } = await post(getWorkspace, { 'x-svc-workspace-id': created.id, 'x-svc-workspace-auth-token': authToken }, {});
+    const { status, body } = await post(getWorkspace, { 'x-svc-workspace-id': created.id, 'x-svc-workspace-auth-token': created.authToken }, {});
     expect(status).toBe(200);
-    expect(body.result).toEqual({ status: 'success', message: 'Workspace retrieved successfully', data: same });
+    expect(body.result).toEqual({ status: 'success', message: 'Workspace retrieved successfully', data: created });
   });
 });
 

@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { rateLimits } from '../../../lib/data/rateLimits.ts';
 import { createWorkspaces, unverifiedGraceDays, workspaceCreation } from '../../../lib/data/workspaces.ts';
-import { AvatarUrl, isDisposable, keysExpireAt, OwnerEmail, ShortName, showWorkspace, WorkspaceShown } from '../../../lib/domain/workspaces.ts';
+import { AvatarUrl, isDisposable, keysExpireAt, OwnerEmail, ShortName, showWorkspace, VerifyWithinMs, WorkspaceShown } from '../../../lib/domain/workspaces.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { ApiError, invalid } from '../../../lib/errors.ts';
+import { internalAs } from '../../../lib/http/internalAs.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { optional } from '../../../lib/schema.ts';
 
@@ -17,8 +18,10 @@ export const endpoint = defineEndpoint({
     name: optional(ShortName),
     workspaceName: optional(ShortName),
     avatar: optional(AvatarUrl),
+    /** How long the owner has to verify the address; at most what the operator grants. */
+    expiresInMs: optional(VerifyWithinMs),
   }),
-  output: z.object({ data: WorkspaceShown.extend({ authToken: z.string() }) }),
+  output: z.object({ data: WorkspaceShown }),
   message: 'Workspace created successfully',
   errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'ALREADY_EXISTS', 'ABORTED'],
   uses: { creation: workspaceCreation, rateLimits, graceDays: unverifiedGraceDays, workspaces: createWorkspaces },
@@ -40,9 +43,11 @@ export const endpoint = defineEndpoint({
   const allowed = await deps.rateLimits.allow('workspace/create', sourceIp, { limit: deps.creation.perMinute, windowSeconds: 60, now });
   if (!allowed) throw new ApiError('RESOURCE_EXHAUSTED', 'Rate limit exceeded for this endpoint. Try again later.');
   if (isDisposable(input.ownerEmail)) throw invalid({ path: ['ownerEmail'], code: 'unsupported_domain', message: 'This email domain is not supported.' });
-  const created = await deps.workspaces.create(input, { keysExpireAt: keysExpireAt({ createdAt: now }, deps.graceDays) }, now);
+  const verifyWithinMs = input.expiresInMs;
+  const standing = { verifyWithinMs, keysExpireAt: keysExpireAt({ createdAt: now, verifyWithinMs }, deps.graceDays) };
+  const created = await internalAs('Failed to create workspace', () => deps.workspaces.create(input, standing, now));
   if (created === 'exists') throw new ApiError('ALREADY_EXISTS', 'A workspace already exists for this email address');
-  return { data: { ...showWorkspace(created.workspace, [created.apiKey]), authToken: created.workspaceAuthToken } };
+  return { data: showWorkspace(created.workspace, [created.apiKey], created.workspaceAuthToken) };
 });
 
 export const handler = toLambda(endpoint);

@@ -1,14 +1,19 @@
 import * as z from 'zod';
-import { createApiKeys, unverifiedGraceDays } from '../../../../lib/data/workspaces.ts';
+import { secretBox } from '../../../../lib/crypto/secretBox.ts';
+import { writesOfSettings } from '../../../../lib/data/newApiKeySettings.ts';
+import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/data/workspaces.ts';
+import { newApiKeySettings, Regions, requireOwnRegion } from '../../../../lib/domain/newApiKeySettings.ts';
 import { ApiKeyType, defaultApiKeyName, emailKey, OwnerEmail } from '../../../../lib/domain/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { ApiError, invalid } from '../../../../lib/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
+import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
 import { Name, optional } from '../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/apikey/create',
-  summary: 'Create an API key',
+  summary: 'Create an API key, with its settings when they are sent',
   auth: 'workspace',
   kind: 'write',
   freshCredentials: true,
@@ -17,22 +22,29 @@ export const endpoint = defineEndpoint({
     type: ApiKeyType,
     apiKeyName: optional(Name),
     createAuthToken: optional(z.boolean()),
+    ...Regions,
+    ...newApiKeySettings,
   }),
   output: z.object({ data: z.object({ apiKey: z.string(), authToken: z.string().optional() }) }),
   message: 'API key created successfully.',
+  knownMessages: { required: { ownerEmail: 'ownerEmail is required.' } },
   errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
-  uses: { apiKeys: createApiKeys, graceDays: unverifiedGraceDays },
+  uses: { apiKeys: createApiKeys, graceDays: unverifiedGraceDays, region: ownRegion, box: secretBox, addressPolicy },
   impact: 'customers cannot create API keys',
   example: {
-    data: { ownerEmail: 'ada@example.com', type: 'production', apiKeyName: 'Production' },
+    data: { ownerEmail: 'ada@example.com', type: 'production', apiKeyName: 'Production', allowedDomains: ['app.example.com'], useEmailService: true, setDefaultEmailTriggers: true },
     result: { data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD' } },
   },
 }, async ({ input, caller, deps, now }) => {
-  const { type, apiKeyName = defaultApiKeyName(type), createAuthToken } = input;
-  if (emailKey(input.ownerEmail) !== emailKey(caller.ownerEmail)) {
+  const { ownerEmail, type, apiKeyName = defaultApiKeyName(type), createAuthToken, persistenceDBRegion, realtimeDBRegion, ...settings } = input;
+  if (emailKey(ownerEmail) !== emailKey(caller.ownerEmail)) {
     throw invalid({ path: ['ownerEmail'], code: 'not_the_owner', message: 'ownerEmail must be the e-mail address of the workspace\'s owner' });
   }
-  const created = await deps.apiKeys.create(caller.workspaceId, { apiKeyName, type, withToken: createAuthToken !== false }, deps.graceDays, now);
+  requireOwnRegion({ persistenceDBRegion, realtimeDBRegion }, type, deps.region);
+  const { rawNotificationUrl, processedNotificationUrl } = settings.webhookServiceConfig ?? {};
+  requireAllowedUrls({ rawNotificationUrl, processedNotificationUrl }, deps.addressPolicy, ['webhookServiceConfig']);
+  const fields = { apiKeyName, type, withToken: createAuthToken !== false };
+  const created = await deps.apiKeys.create(caller.workspaceId, fields, (apiKey) => writesOfSettings(deps.box, apiKey, settings), deps.graceDays, now);
   if (created === 'unknown') throw new ApiError('NOT_FOUND', 'Workspace not found.');
   if (created === 'full') throw new ApiError('RESOURCE_EXHAUSTED', 'The workspace has as many API keys as it may have.');
   if (created === 'unverified') throw new ApiError('FAILED_PRECONDITION', 'The e-mail address of the workspace\'s owner must be verified first.');

@@ -13,7 +13,7 @@ export const endpoint = defineEndpoint({
   kind: 'write',
   input: z.object({ domains: list(Domain, MOST_DOMAINS_PER_CALL) }),
   output: z.object({ data: z.object({ domainsAdded: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
-  message: 'Domains added successfully.',
+  message: 'Domain(s) added successfully to allowed domains.',
   errors: ['RESOURCE_EXHAUSTED', 'ABORTED'],
   uses: { domains: writeDomains },
   impact: 'customers cannot allow further domains',

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { writeDomains } from '../../../../lib/data/allowedDomains.ts';
-import { Domain, MOST_DOMAINS_PER_CALL } from '../../../../lib/domain/domains.ts';
+import { MOST_DOMAINS_PER_CALL, RemovedDomain } from '../../../../lib/domain/domains.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
@@ -11,9 +11,9 @@ export const endpoint = defineEndpoint({
   summary: 'Allow domains no longer',
   auth: 'apiKey',
   kind: 'write',
-  input: closedObject({ domains: list(Domain, MOST_DOMAINS_PER_CALL) }),
+  input: closedObject({ domains: list(RemovedDomain, MOST_DOMAINS_PER_CALL) }),
   output: z.object({ data: z.object({ domainsRemoved: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
-  message: 'Domains removed successfully.',
+  message: 'Domain(s) removed successfully from allowed domains.',
   errors: ['ABORTED'],
   uses: { domains: writeDomains },
   impact: 'customers cannot take back the permission of a domain',

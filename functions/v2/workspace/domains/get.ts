@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint({
   body: 'optional',
   input: z.object({}),
   output: z.object({ data: z.object({ allowedDomains: z.array(z.string()) }) }),
-  message: 'Domains retrieved successfully.',
+  message: 'Allowed domains retrieved successfully.',
   errors: [],
   uses: { domains: readDomains },
   impact: 'customers cannot see on which domains their product may run',

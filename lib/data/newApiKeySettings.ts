@@ -1,0 +1,26 @@
+import type { SecretBox } from '../crypto/secretBox.ts';
+import { initialConfigs, type NewApiKeySettings } from '../domain/newApiKeySettings.ts';
+import { AllowedDomainsEntity } from './allowedDomains.ts';
+import { ApiKeyConfigEntity } from './apiKeyConfig.ts';
+import { EmailConfigEntity, sealProviderKey } from './emailConfig.ts';
+import { NotificationConfigEntity } from './notificationConfig.ts';
+import { insert, type WriteOp } from './table.ts';
+import { BasicWebhookConfigEntity, sealAuthToken } from './webhooks/configs.ts';
+
+/** Returns the writes of the configurations that a new API key is created with; none for a configuration that keeps its defaults. */
+export async function writesOfSettings(box: SecretBox, apiKey: string, sent: NewApiKeySettings): Promise<WriteOp[]> {
+  const { useEmailService, emailServiceConfig, useWebhookService, webhookServiceConfig } = sent;
+  const sealed = {
+    email: await sealProviderKey(box, apiKey, { useEmailService, emailServiceConfig }),
+    webhooks: await sealAuthToken(box, apiKey, { useWebhookService, webhookServiceConfig }),
+  };
+  const { domains, email, webhooks, notifications, settings } = initialConfigs(sent, sealed);
+  const tenant = apiKey;
+  return [
+    ...(domains ? [insert(AllowedDomainsEntity, { tenant, domains })] : []),
+    ...(email ? [insert(EmailConfigEntity, { tenant, ...email })] : []),
+    ...(webhooks ? [insert(BasicWebhookConfigEntity, { tenant, ...webhooks })] : []),
+    ...(notifications ? [insert(NotificationConfigEntity, { tenant, ...notifications })] : []),
+    ...(settings ? [insert(ApiKeyConfigEntity, { tenant, ...settings })] : []),
+  ];
+}

@@ -1,0 +1,88 @@
+import * as z from 'zod';
+import { invalid } from '../errors.ts';
+import { list, optional } from '../schema.ts';
+import { type ApiKeyConfig, changeApiKeyConfig } from './apiKeyConfig.ts';
+import { type Change, merge } from './configs.ts';
+import { Domain, LOOPBACK_ADDRESS, MOST_DOMAINS_PER_CALL } from './domains.ts';
+import { changeEmailConfig, type EmailConfig, EmailConfigChange } from './emailConfig.ts';
+import { defaultEmailTriggers } from './events/catalogue.ts';
+import { changeNotificationConfig, defaultNotificationTriggers, type NotificationConfig } from './notificationConfig.ts';
+import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from './webhooks/basic.ts';
+
+/** The settings that a new API key can be created with. Each one that is left out keeps the default of its configuration. */
+export const newApiKeySettings = {
+  allowedDomains: optional(list(Domain, MOST_DOMAINS_PER_CALL, 0)),
+  addLocalHostToAllowedDomains: optional(z.boolean()),
+  ...EmailConfigChange.shape,
+  setDefaultEmailTriggers: optional(z.boolean()),
+  ...BasicConfigChange.shape,
+  useNotificationService: optional(z.boolean()),
+  setDefaultNotificationTriggers: optional(z.boolean()),
+  requireAutoOrgUser: optional(z.boolean()),
+  enablePrivateComments: optional(z.boolean()),
+};
+const NewApiKeySettings = z.object(newApiKeySettings);
+export type NewApiKeySettings = z.output<typeof NewApiKeySettings>;
+
+/** The configurations of a new API key; undefined where the request sends nothing for one. */
+export interface InitialConfigs {
+  readonly domains: string[] | undefined;
+  readonly email: EmailConfig | undefined;
+  readonly webhooks: BasicWebhookConfig | undefined;
+  readonly notifications: NotificationConfig | undefined;
+  readonly settings: ApiKeyConfig | undefined;
+}
+
+/** Secrets arrive sealed. INVALID_ARGUMENT when webhooks would be encrypted without a key. */
+export function initialConfigs(sent: NewApiKeySettings, sealed: { email: Change<EmailConfig>; webhooks: Change<BasicWebhookConfig> }): InitialConfigs {
+  return { domains: initialDomains(sent), email: initialEmail(sent, sealed.email), webhooks: initialWebhooks(sealed.webhooks), notifications: initialNotifications(sent), settings: initialSettings(sent) };
+}
+
+function initialDomains({ allowedDomains = [], addLocalHostToAllowedDomains }: NewApiKeySettings): string[] | undefined {
+  const domains = [...new Set([...allowedDomains, ...(addLocalHostToAllowedDomains ? ['localhost', LOOPBACK_ADDRESS] : [])])];
+  return domains.length > 0 ? domains : undefined;
+}
+
+/** `setDefaultEmailTriggers` stores the default triggers also while the service is off, and `false` stores none although it is turned on. */
+function initialEmail({ setDefaultEmailTriggers: defaults }: NewApiKeySettings, sent: Change<EmailConfig>): EmailConfig | undefined {
+  if (!isSent(sent) && !defaults) return undefined;
+  const config = changeEmailConfig(undefined, defaults ? merge<Change<EmailConfig>>({ emailServiceConfig: { triggers: defaultEmailTriggers } }, sent) : sent);
+  if (defaults !== false) return config;
+  const { triggers: _, ...emailServiceConfig } = config.emailServiceConfig;
+  const triggers = sent.emailServiceConfig?.triggers;
+  return { ...config, emailServiceConfig: merge<EmailConfig['emailServiceConfig']>(emailServiceConfig, { triggers }) };
+}
+
+function initialWebhooks(sent: Change<BasicWebhookConfig>): BasicWebhookConfig | undefined {
+  return isSent(sent) ? changeBasicConfig(undefined, sent) : undefined;
+}
+
+/** The default triggers follow the same rule as those of e-mail. */
+function initialNotifications({ useNotificationService, setDefaultNotificationTriggers: defaults }: NewApiKeySettings): NotificationConfig | undefined {
+  if (useNotificationService === undefined && !defaults) return undefined;
+  const config = changeNotificationConfig(undefined, { useNotificationService, ...(defaults && { notificationServiceConfig: { triggers: defaultNotificationTriggers } }) });
+  return defaults === false ? { ...config, notificationServiceConfig: {} } : config;
+}
+
+function initialSettings({ requireAutoOrgUser, enablePrivateComments }: NewApiKeySettings): ApiKeyConfig | undefined {
+  const sent = { requireAutoOrgUser, enablePrivateComments };
+  return isSent(sent) ? changeApiKeyConfig(undefined, sent, {}) : undefined;
+}
+
+function isSent(sent: object): boolean {
+  return Object.values(sent).some((value) => value !== undefined);
+}
+
+/** Where the data of a production key can be asked to lie: only in the region of this deployment. A testing key may name any region, without effect. */
+export const Regions = {
+  persistenceDBRegion: optional(z.string()),
+  realtimeDBRegion: optional(z.string()),
+};
+
+/** INVALID_ARGUMENT when a production key names another region than the one in which this service stores its data. */
+export function requireOwnRegion(sent: { readonly [name in keyof typeof Regions]?: string | undefined }, type: string, region: string): void {
+  if (type !== 'production') return;
+  for (const [field, value] of Object.entries(sent)) {
+    if (value !== undefined && value !== region) throw invalid({ path: [field], code: 'unsupported_region', message: `${field} must be ${region}, the region of this service` });
+  }
+}
