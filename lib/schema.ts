@@ -81,6 +81,11 @@ export const OpenObject = openObject(limits.objectBytes);
 /** Any JSON value of the caller's: at most 64 KB and 32 levels, kept as it came. */
 export const JsonValue = z.custom<unknown>((value) => value !== undefined).check(...jsonLimits(limits.objectBytes));
 
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 const knownKeys = new WeakMap<z.ZodType, z.ZodObject>();
 
 /** The documented part of a schema made by `withOpenKeys`, for the OpenAPI document. */

@@ -54,6 +54,7 @@ describe('an agent', () => {
     const { body } = await customer.call('/v2/agents/create', { name: 'A', description: 'D', metadata: { team: 'x' }, ...configuration });
     expect(body.result).toMatchObject({ status: 'success', message: 'Agent created successfully', data: { agentId: expect.stringMatching(/^agt_/) } });
     const { agentId } = body.result.data;
+    for (const filter of ['noSuchFilter', 7]) expect((await customer.call('/v2/agents/get', { agentId, filter })).body.result?.data.agent.id).toBe(agentId);
     const read = await customer.call('/v2/agents/get', { agentId, filter: 'defaultOnly', groupId: 'none' });
     expect(read.body.result.message).toBe('Agent fetched successfully');
     const { createdAt, updatedAt, ...agent } = read.body.result.data.agent;

@@ -217,7 +217,10 @@ describe('searching judgments (spec 4.14)', () => {
     ['recencyDays 0', { recencyDays: 0 }, 'recencyDays'],
     ['recencyDays 366', { recencyDays: 366 }, 'recencyDays'],
     ['a start after the end', { query: 'x', filters: { dateRange: { start: '2026-01-02', end: '2026-01-01' } } }, 'start'],
-    ['a date that is none', { query: 'x', filters: { dateRange: { start: 'yesterday' } } }, 'start'],
+    ['a date that is none', { query: 'x', filters: { dateRange: { start: 'yesterday' } } }, 'filters.dateRange.start must be an ISO 8601 time or epoch milliseconds'],
+    ['a date of another type', { query: 'x', filters: { dateRange: { end: true } } }, 'filters.dateRange.end must be an ISO 8601 time or epoch milliseconds'],
+    ['an invalid range of dates beside annotationId', { organizationId: 'acme', filters: { annotationId: 'thread', dateRange: { start: 'yesterday' } } }, 'start'],
+    ['a recency that is none beside a range of dates', { recencyDays: 400, filters: { dateRange: {} } }, 'recencyDays'],
     ['a document without an organization', { query: 'x', documentId: 'nda' }, 'organizationId'],
     ['a thread without an organization', { filters: { annotationId: 'thread' } }, 'organizationId'],
     ['scope organization without one', { query: 'x', scope: 'organization' }, 'organizationId'],
@@ -237,6 +240,22 @@ describe('searching judgments (spec 4.14)', () => {
     const other = await newCustomer();
     const { body } = await other.call(SEARCH, { query: 'price' });
     expect(body.result).toMatchObject({ results: [], totalInScope: 0 });
+  });
+
+  test.each(['', ' \n'])('ignores the query %j when annotationId or recencyDays is set', async (blank) => {
+    expect(await found({ ...acme, query: blank, filters: { annotationId: 'thread' } })).toEqual(await found({ ...acme, filters: { annotationId: 'thread' } }));
+    expect(await found({ query: blank, recencyDays: 7 })).toEqual(await found({ recencyDays: 7 }));
+  });
+
+  test.each<[string, unknown]>([['dates that are none', { start: 'yesterday', end: 'x' }], ['a start after the end', { start: '2026-01-02', end: '2026-01-01' }], ['no object', 7]])('recencyDays overrides an invalid dateRange: %s', async (_what, dateRange) => {
+    expect(await found({ recencyDays: 7, filters: { dateRange } })).toEqual(await found({ recencyDays: 7 }));
+  });
+
+  test('judgments/query says whether a person or an agent decided', async () => {
+    const { results } = (await customer.call(QUERY, {})).body.result;
+    expect(results.length).toBeGreaterThan(1);
+    for (const { judgeType, agent } of results) expect(judgeType).toBe(agent ? 'agent' : 'human');
+    expect(new Set(results.map(({ judgeType }: { judgeType: string }) => judgeType))).toEqual(new Set(['human', 'agent']));
   });
 
   describe('by query (facts C10)', () => {

@@ -6,14 +6,18 @@ import { builtInAgent, listedBuiltInAgents } from '../../../lib/domain/agents/bu
 import { unknownGroup } from '../../../lib/domain/agents/groups.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { Id, optional } from '../../../lib/schema.ts';
+import { Id, isObject, optional } from '../../../lib/schema.ts';
+
+/** With `agentId` the filter is ignored, also one that does not exist. */
+const Input = z.preprocess((data) => (isObject(data) && typeof data.agentId === 'string' ? { ...data, filter: undefined } : data),
+  z.object({ agentId: optional(Id), filter: optional(z.enum(['defaultOnly', 'customOnly'])), groupId: optional(Id) }));
 
 export const endpoint = defineEndpoint({
   path: '/v2/agents/get',
   summary: 'Get one review agent, or list them',
   auth: 'apiKey',
   kind: 'read',
-  input: z.object({ agentId: optional(Id), filter: optional(z.enum(['defaultOnly', 'customOnly'])), groupId: optional(Id) }),
+  input: Input,
   output: z.object({ data: z.union([z.object({ agent: ShownAgent }), z.object({ agents: z.array(AgentRow) })]) }),
   message: ({ data }) => ('agent' in data ? 'Agent fetched successfully' : 'Agents fetched successfully'),
   errors: ['NOT_FOUND', 'ABORTED'],

@@ -7,11 +7,11 @@ import { showJudgment, ShownJudgment, similarityOf } from '../../../lib/domain/m
 import { checkScope, idsOf, scoped } from '../../../lib/domain/memory/scopes.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { Id, optional, Text } from '../../../lib/schema.ts';
+import { Id, isObject, optional, Text } from '../../../lib/schema.ts';
 
 const LIMIT = 10;
 
-const Input = z.object({
+const Request = z.object({
   query: optional(Text),
   embeddingType: optional(z.enum(['review', 'content'])),
   ...scoped,
@@ -22,9 +22,13 @@ const Input = z.object({
   const refuse = (path: string[], message: string) => issues.push({ code: 'custom', input: value, path, message });
   const { query, filters, recencyDays } = value;
   checkScope({ ...value, annotationId: filters?.annotationId }, refuse);
-  if (query?.trim() === '') refuse(['query'], 'must not be empty');
-  else if (query === undefined && filters?.annotationId === undefined && recencyDays === undefined) refuse(['query'], 'is required');
+  if (filters?.annotationId !== undefined || recencyDays !== undefined) return;
+  if (query === undefined) refuse(['query'], 'is required');
+  else if (query.trim() === '') refuse(['query'], 'must not be empty');
 });
+
+/** `recencyDays` overrides the range of dates, also one that is invalid. */
+const Input = z.preprocess((data) => (isObject(data) && isObject(data.filters) && typeof data.recencyDays === 'number' ? { ...data, filters: { ...data.filters, dateRange: undefined } } : data), Request);
 
 export const endpoint = defineEndpoint({
   path: '/v2/memory/search',

@@ -2,13 +2,16 @@ import * as z from 'zod';
 import { threadListing } from '../../../../lib/data/memory/entities.ts';
 import { findScope, readJudgments } from '../../../../lib/data/memory/listing.ts';
 import { judgmentFilters } from '../../../../lib/domain/memory/filters.ts';
-import { showJudgment, ShownJudgment } from '../../../../lib/domain/memory/judgments.ts';
+import { judgeTypeOf, judgeTypes, showJudgment, ShownJudgment } from '../../../../lib/domain/memory/judgments.ts';
 import { checkScope } from '../../../../lib/domain/memory/scopes.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../lib/schema.ts';
 
 const LIMIT = 20;
+
+/** A judgment without a similarity, since nothing is searched for. */
+const QueriedJudgment = ShownJudgment.omit({ similarity: true }).extend({ judgeType: z.enum(judgeTypes) });
 
 export const endpoint = defineEndpoint({
   path: '/v2/memory/judgments/query',
@@ -17,7 +20,7 @@ export const endpoint = defineEndpoint({
   kind: 'read',
   input: z.object({ organizationId: optional(Id), documentId: optional(Id), ...judgmentFilters, annotationId: optional(Id), limit: optional(z.int().min(1).max(100)) })
     .check(({ value, issues }) => checkScope(value, (path, message) => issues.push({ code: 'custom', input: value, path, message }))),
-  output: z.object({ results: z.array(ShownJudgment.omit({ similarity: true })), total: z.number() }),
+  output: z.object({ results: z.array(QueriedJudgment), total: z.number() }),
   message: null,
   errors: ['NOT_FOUND'],
   uses: { findScope, judgments: readJudgments },
@@ -28,7 +31,7 @@ export const endpoint = defineEndpoint({
     result: {
       results: [{
         recordId: 'review-17', reasoning: 'The price is without VAT, and the page does not say so.', decision: 'rejected', confidence: 90, actionUser: { userId: 'grace', name: 'Grace Hopper' },
-        createdAt: 1767225600000, scope: 'document', organizationId: 'acme', documentId: 'pricing', contentType: 'text', agent: null,
+        createdAt: 1767225600000, scope: 'document', organizationId: 'acme', documentId: 'pricing', contentType: 'text', agent: null, judgeType: 'human',
       }],
       total: 12,
     },
@@ -42,7 +45,7 @@ export const endpoint = defineEndpoint({
     : await deps.judgments.latestAndTotal(scope, filters, limit);
   const results = judgments.map((judgment) => {
     const { similarity: _, ...shown } = showJudgment(judgment);
-    return shown;
+    return { ...shown, judgeType: judgeTypeOf(judgment) };
   });
   return { results, total };
 });
