@@ -213,5 +213,6 @@ const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
 
 function securitySchemes(serviceName: string): Record<string, object> {
   const schemes = Object.values(credentialHeaders).flatMap((headers) => Object.entries(headers));
-  return Object.fromEntries(schemes.map(([scheme, header]) => [scheme, { type: 'apiKey', in: 'header', name: `x-${serviceName}-${header}` }]));
+  const description = 'Without this header the token is read from the header of authToken.';
+  return Object.fromEntries(schemes.map(([scheme, header]) => [scheme, { type: 'apiKey', in: 'header', name: `x-${serviceName}-${header}`, ...(scheme === 'workspaceAuthToken' && { description }) }]));
 }

@@ -141,7 +141,7 @@ export interface Methods {
     readonly activities: {
       /** Add activity logs to a document, all of them or none. */
       readonly add: Method<typeof registry.activitiesAdd>;
-      /** Delete activity logs by id, or those of a document or target entity, unless they are immutable. */
+      /** Delete the activity logs that all of the given ids, document and target entity select, unless they are immutable. */
       readonly delete: Method<typeof registry.activitiesDelete>;
       /** Get activity logs by id, or a page of a document's, a target entity's or an organization's. */
       readonly get: Method<typeof registry.activitiesGet>;
@@ -413,7 +413,7 @@ export interface Methods {
         readonly update: Method<typeof registry.workspaceAdvancedwebhookconfigUpdate>;
       };
       readonly apikey: {
-        /** Create an API key. */
+        /** Create an API key, with its settings when they are sent. */
         readonly create: Method<typeof registry.workspaceApikeyCreate>;
         /** Rename an API key. */
         readonly update: Method<typeof registry.workspaceApikeyUpdate>;

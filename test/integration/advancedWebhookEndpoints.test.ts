@@ -18,8 +18,10 @@ afterAll(() => engine.stop());
 beforeEach(async () => { customer = await newWebhookCustomer(); });
 
 const HOOK = 'https://example.com/hook';
-const UNKNOWN = ['NOT_FOUND', 'Advanced webhook provider request failed.'] as const;
+const UNKNOWN = ['NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.'] as const;
 const ISO = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+const FIXED_UID = ['INVALID_ARGUMENT', 'uid must be left out: it is fixed when the endpoint is created'] as const;
 
 const create = (data: object = {}) => customer.ok(paths.create, { url: HOOK, ...data });
 const update = (endpointId: string, data: object) => customer.ok(paths.update, { endpointId, ...data });
@@ -73,6 +75,12 @@ describe('spec 4.3: creating an endpoint', () => {
     };
     expect(await create({ ...fields, metadata: { key: 'x'.repeat(65_526) } })).toMatchObject(fields);
     expect(await listed()).toMatchObject([fields]);
+  });
+
+  test('has a uid that is fixed: an update that sends one says so and changes nothing', async () => {
+    const { id } = await create({ uid: 'mine' });
+    for (const uid of ['other', 'mine', '']) expect(await outcome(customer, paths.update, { endpointId: id, uid, description: 'new' })).toEqual(FIXED_UID);
+    expect(await update(id, { uid: null, description: 'new' })).toMatchObject({ uid: 'mine', description: 'new' });
   });
 
   test('design 14: a uid is taken once per API key; others may have the same', async () => {
@@ -230,17 +238,11 @@ describe('facts B3: updating an endpoint', () => {
     expect(JSON.parse((await stored(made.id))?.metadata)).toEqual({ b: '2' });
   });
 
-  test.each([['nothing', {}], ['null only', { url: null, disabled: null }], ['uid, which cannot change', { uid: 'other' }], ['fields that there are not', { name: 'x' }]])('%s besides endpointId is INVALID_ARGUMENT', async (_what, data) => {
+  test.each([['nothing', {}], ['null only', { url: null, disabled: null }], ['fields that there are not', { name: 'x' }]])('%s besides endpointId is INVALID_ARGUMENT', async (_what, data) => {
     const { id } = await create({ uid: 'u' });
     const before = await stored(id);
     expect(await outcome(customer, paths.update, { endpointId: id, ...data })).toEqual(['INVALID_ARGUMENT', 'At least one endpoint field besides endpointId must be provided.']);
     expect(await stored(id)).toEqual(before);
-  });
-
-  test('uid beside other fields is ignored', async () => {
-    const { id } = await create({ uid: 'u' });
-    expect(await update(id, { uid: 'other', description: 'd' })).toMatchObject({ uid: 'u', description: 'd' });
-    expect(await outcome(customer, paths.create, { url: HOOK, uid: 'other' })).toBe('done');
   });
 
   test('ten partial updates at once all survive', async () => {

@@ -188,8 +188,10 @@ describe('what is refused', () => {
     ['permissionproviderconfig', provider({ permissionProviderUrl: `https://example.com/${'x'.repeat(2_048)}` }), 'permissionProviderConfig.permissionProviderUrl must have at most 2048 characters'],
   ])('%s: %j', async (config, data, message) => {
     const { status, body } = await customer.call(pathOf(config, 'update'), data);
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
-    expect(body.error.details.issues[0].path.length).toBeGreaterThan(0);
+    const general = config === 'emailconfig' && / must be an? (boolean|string|object)$/.test(message) ? ['Invalid email service configuration.'] : [];
+    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', general[0] ?? message]);
+    const issue = body.error.details.issues[general.length];
+    expect([issue.message, issue.path.length > 0]).toEqual([message, true]);
     expect(await get(config)).toEqual(initial[config]);
     expect(await itemsOf(customer)).toEqual([]);
   });

@@ -3,6 +3,8 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as addOrganizations } from '../../functions/v2/organizations/add.ts';
 import { handler as getOrganizations } from '../../functions/v2/organizations/get.ts';
+import { handler as renameKey } from '../../functions/v2/workspace/apikey/update.ts';
+import { handler as getKeys } from '../../functions/v2/workspace/apikeys/get.ts';
 import { handler as getWorkspace } from '../../functions/v2/workspace/get.ts';
 import { tokenHash } from '../../lib/crypto/tokenHash.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
@@ -75,11 +77,15 @@ describe('every failure is the same', () => {
     ['an unknown workspace', () => ({ 'x-svc-workspace-id': 'ws_unknown', 'x-svc-workspace-auth-token': mine.workspaceAuthToken })],
     ['a wrong token', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-workspace-auth-token': 'f'.repeat(32) })],
     ['another workspace\'s token', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-workspace-auth-token': other.workspaceAuthToken })],
+    ['a wrong token beside the right one in the header of API keys', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-workspace-auth-token': 'wrong', 'x-svc-auth-token': mine.workspaceAuthToken })],
+    ['the token of an API key in the header of API keys', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-auth-token': mine.authToken })],
+    ['another workspace\'s token in the header of API keys', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-auth-token': other.workspaceAuthToken })],
     ['the credentials of an API key', () => ({ 'x-svc-workspace-id': mine.apiKey, 'x-svc-workspace-auth-token': mine.authToken })],
   ])('spec 5: at workspace level %s is PERMISSION_DENIED in one and the same answer', async (_what, headers) => {
     const { status, body } = await post(getWorkspace, headers(), {});
     expect(status).toBe(403);
-    expect(body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid workspace credentials.' } });
+    expect(body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid auth token for workspace.' } });
+    expect((await post(getKeys, headers(), {})).body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid workspace credentials.' } });
   });
 
   test('design 4: credentials come first: a stranger learns nothing about the body', async () => {
@@ -87,6 +93,32 @@ describe('every failure is the same', () => {
       const { status } = await send(addOrganizations, eventOf(body));
       expect(status).toBe(403);
     }
+  });
+});
+
+describe('the token of a workspace', () => {
+  const id = 'x-svc-workspace-id';
+  const authToken = 'x-svc-auth-token';
+
+  test.each<[string, () => Record<string, string>]>([
+    ['in the header of API keys', () => ({ [authToken]: mine.workspaceAuthToken })],
+    ['in the header of API keys beside an empty API key and an empty workspace token', () => ({ [authToken]: mine.workspaceAuthToken, 'x-svc-api-key': '', 'x-svc-workspace-auth-token': '' })],
+    ['in its own header, which wins over the header of API keys', () => ({ [authToken]: 'wrong', 'x-svc-workspace-auth-token': mine.workspaceAuthToken })],
+  ])('is accepted %s', async (_where, headers) => {
+    const { status, body } = await post(getWorkspace, { [id]: mine.id, ...headers() }, {});
+    expect({ status, id: body.result?.data.id, authToken: body.result?.data.authToken }).toEqual({ status: 200, id: mine.id, authToken: mine.workspaceAuthToken });
+  });
+
+  test('makes a repetition under an Idempotency-Key safe in either header', async () => {
+    const rename = { apiKey: mine.apiKey, apiKeyName: 'Renamed' };
+    const [first, second] = [{ [authToken]: mine.workspaceAuthToken }, { 'x-svc-workspace-auth-token': mine.workspaceAuthToken }];
+    for (const headers of [first, second]) expect((await post(renameKey, { [id]: mine.id, ...headers, 'idempotency-key': 'rename-once' }, rename)).status).toBe(200);
+  });
+
+  test('is not needed for a call with an API key that names the workspace as well: the id alone selects no level', async () => {
+    const { status } = await post(getOrganizations, { ...mine.keyHeaders, [id]: mine.id }, {});
+    expect(status).toBe(200);
+    expect((await post(getOrganizations, { [id]: mine.id, [authToken]: mine.workspaceAuthToken }, {})).status).toBe(403);
   });
 });
 

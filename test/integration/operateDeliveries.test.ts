@@ -52,7 +52,7 @@ const stateOf = async (eventId: string, endpointId: string) => {
   return delivery && [delivery.status, delivery.attempts];
 };
 const disabled = ['FAILED_PRECONDITION', 'The endpoint is disabled. Enable it with POST /v2/workspace/advancedwebhook/endpoints/update with { "disabled": false }.'];
-const unknown = ['NOT_FOUND', 'Advanced webhook provider request failed.'];
+const unknown = ['NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.'];
 
 /** Works on what handlers sent to a queue. */
 async function workOn(queue: 'deliver' | 'deliverSlow'): Promise<DeliveryMessage[]> {
@@ -82,7 +82,7 @@ describe('what all of these calls have in common', () => {
 
   test.each([
     [TEST, { event: 'comment.addd' }, /^event must /], [TEST, { endpointId: 7 }, /^endpointId must /],
-    [RECOVER, {}, /^since: /], [RECOVER, { since: 'yesterday' }, /^since: /], [RECOVER, { since: Date.now() - 14 * DAY - MINUTE }, 'since must be at most 14 days ago'],
+    [RECOVER, {}, 'since is required'], [RECOVER, { since: 'yesterday' }, 'since must be an ISO 8601 time or epoch milliseconds'], [RECOVER, { since: Date.now() - 14 * DAY - MINUTE }, 'since must be at most 14 days ago'],
     [RESEND, {}, /^messageId is required/],
   ] as const)('design 4: %s with %j names the field', async (path, data, message) => {
     const [status, text] = await outcome(customer, path, { endpointId: 'ep_1', ...data });

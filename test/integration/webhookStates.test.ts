@@ -16,8 +16,8 @@ async function offer(customer: Customer, offered: boolean): Promise<void> {
 }
 
 const UNAVAILABLE = ['FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.'] as const;
-const DISABLED = ['FAILED_PRECONDITION', 'Advanced webhooks are disabled for this workspace. Enable them with POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }.'] as const;
-const NOT_CONFIGURED = ['FAILED_PRECONDITION', 'Advanced webhooks are not configured for this workspace. Configure them with POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }.'] as const;
+const DISABLED = ['FAILED_PRECONDITION', 'Advanced webhooks are disabled for this workspace. Enable them via POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }.'] as const;
+const NOT_CONFIGURED = ['FAILED_PRECONDITION', 'Advanced webhooks are not configured for this workspace. Enable them first via POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }.'] as const;
 const FIRST = ['FAILED_PRECONDITION', 'Advanced webhooks are not configured for this workspace. The first configuration must have isEnabled: true.'] as const;
 const NO_FIELD = ['INVALID_ARGUMENT', 'At least one of isEnabled, encryptData, encodeData, publicKey or enableDataProtection must be provided.'] as const;
 

@@ -255,7 +255,7 @@ describe('page tokens', () => {
   });
 
   test('spec 4.19: a listing without a token starts at the beginning; at its end there is no next one', () => {
-    const caller = { level: 'workspace', workspaceId: 'ws', ownerEmail: 'x', pageKey } as const;
+    const caller = { level: 'workspace', workspaceId: 'ws', ownerEmail: 'x', authToken: 'x', pageKey } as const;
     const first = paging(caller, of, {}, NOW);
     expect(first.after).toBeUndefined();
     expect(first.next(undefined)).toBeNull();

@@ -86,6 +86,43 @@ describe('messages name the field', () => {
   });
 });
 
+describe('a union', () => {
+  const union = testHandler({
+    input: z.object({
+      at: optional(z.union([z.int().min(0), z.iso.datetime()])),
+      status: optional(z.union([Id, z.object({ id: Id, label: Name })])),
+      value: optional(z.union([z.string(), z.number(), z.boolean()])),
+      auth: optional(z.discriminatedUnion('type', [z.object({ type: z.literal('none') }), z.object({ type: z.literal('bearer'), token: Name })])),
+      own: optional(z.union([z.string(), z.number()], { error: 'must be a name or a number' })),
+      must: z.union([z.string(), z.number()]),
+    }),
+  });
+  test.each<[string, Record<string, unknown>, string, (string | number)[]]>([
+    ['of types', { value: [] }, 'value must be a string or a number or a boolean', ['value']],
+    ['of a range and a format', { at: true }, 'at must be a number or a string', ['at']],
+    ['of which the value misses the format', { at: 'yesterday' }, 'at must be an ISO 8601 date and time', ['at']],
+    ['of which the value misses the range', { at: -1 }, 'at must be at least 0', ['at']],
+    ['with an object of which a field is missing', { status: { id: 'x' } }, 'status.label is required', ['status', 'label']],
+    ['with an object of which two fields are wrong', { status: { id: '', label: 7 } }, 'status.id must not be empty', ['status', 'id']],
+    ['that is told apart by a field', { auth: { type: 'basic' } }, 'auth.type must be "none" or "bearer"', ['auth', 'type']],
+    ['that is told apart by a field, and lacks another', { auth: { type: 'bearer' } }, 'auth.token is required', ['auth', 'token']],
+    ['with a message of its own', { own: {} }, 'own must be a name or a number', ['own']],
+    ['that is required', { must: undefined }, 'must is required', ['must']],
+  ])('%s says what is allowed', async (_what, data, message, path) => {
+    const { status, body } = await post(union, {}, { must: 'x', ...data });
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
+    expect(body.error.details.issues[0]).toMatchObject({ path, message });
+  });
+
+  test.each<[z.ZodType, unknown, string]>([
+    [z.iso.datetime(), 'x', 'it must be an ISO 8601 date and time'], [z.iso.date(), 'x', 'it must be an ISO 8601 date'], [z.email(), 'x', 'it must be an e-mail address'], [z.url(), 'x', 'it must be a valid URL'],
+    [z.number().multipleOf(5), 7, 'it must be a multiple of 5'],
+  ])('and a format say what is allowed, whichever it is', async (one, value, message) => {
+    expect((await post(testHandler({ input: z.object({ it: one }) }), {}, { it: value })).body.error.message).toBe(message);
+  });
+});
+
 describe('types', () => {
   const wrong: Record<string, unknown[]> = {
     id: [42, true, {}, ['x'], null],

@@ -11,9 +11,9 @@ export const EpochMilliseconds = z.int().min(0).max(LAST_TIME);
 export const Instant = z.union([
   EpochMilliseconds,
   z.string().max(40)
-    .check(z.refine((text) => z.iso.datetime({ offset: true }).safeParse(text).success || z.iso.date().safeParse(text).success, { error: 'must be an ISO 8601 time or epoch milliseconds', abort: true }))
+    .check(z.refine((text) => z.iso.datetime({ offset: true }).safeParse(text).success || z.iso.date().safeParse(text).success, { error: 'must be an ISO 8601 time', abort: true }))
     .transform((text) => Date.parse(text)).pipe(EpochMilliseconds),
-]);
+], { error: 'must be an ISO 8601 time or epoch milliseconds' });
 
 /** When something that is brought in from elsewhere was made and last changed; now when it is left out. */
 export const broughtIn = { createdAt: optional(Instant), lastUpdated: optional(Instant) };

@@ -58,12 +58,12 @@ export function requireAvailable({ withheld }: Offered): void {
 /** FAILED_PRECONDITION unless advanced webhooks are available and enabled: what every call about endpoints needs (spec 3, 4.3, 4.4). */
 export function requireEnabled(caller: Offered, config: AdvancedWebhookConfig | undefined): void {
   requireAvailable(caller);
-  if (!config?.isEnabled) throw new ApiError('FAILED_PRECONDITION', `Advanced webhooks are disabled for this workspace. Enable them with ${ENABLE}.`);
+  if (!config?.isEnabled) throw new ApiError('FAILED_PRECONDITION', `Advanced webhooks are disabled for this workspace. Enable them via ${ENABLE}.`);
 }
 
 /** The same for the list of endpoints, which tells what was never configured from what was disabled (facts B3). */
 export function requireEnabledToList(caller: Offered, config: AdvancedWebhookConfig | undefined): void {
   requireAvailable(caller);
-  if (!config) throw new ApiError('FAILED_PRECONDITION', `Advanced webhooks are not configured for this workspace. Configure them with ${ENABLE}.`);
+  if (!config) throw new ApiError('FAILED_PRECONDITION', `Advanced webhooks are not configured for this workspace. Enable them first via ${ENABLE}.`);
   requireEnabled(caller, config);
 }

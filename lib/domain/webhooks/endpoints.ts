@@ -53,8 +53,11 @@ const changeable = {
 /** What an endpoint is created with (spec 4.3). */
 export const NewWebhookEndpoint = z.object({ url: WebhookUrl, ...changeable, uid: optional(Id) });
 
-/** What of an endpoint may change: all but `uid` (facts B3). */
+/** What of an endpoint may change: all but `uid`. */
 export const WebhookEndpointChange = z.object({ url: optional(WebhookUrl), ...changeable });
+
+/** The field `uid` of an update. */
+export const FixedUid = optional(z.never({ error: 'must be left out: it is fixed when the endpoint is created' }));
 
 /** Fields as they are stored: a type or channel that is named twice is named once. */
 function storedFields({ filterTypes, channels, metadata, ...fields }: z.output<typeof WebhookEndpointChange> & { uid?: string | undefined }): Change<WebhookEndpoint> {
@@ -104,7 +107,7 @@ export function showEndpoint(endpoint: WebhookEndpoint): z.output<typeof Webhook
   return { id, url, description, filterTypes, channels, disabled, rateLimit, uid, createdAt, updatedAt };
 }
 
-/** What a call about an endpoint answers that there is not, or not for this caller (facts A4). */
+/** The answer to a call about an endpoint that does not exist, or not for this caller. It begins with the text that published clients know. */
 export function unknownEndpoint(): ApiError {
-  return new ApiError('NOT_FOUND', 'Advanced webhook provider request failed.');
+  return new ApiError('NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.');
 }

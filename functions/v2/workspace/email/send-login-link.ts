@@ -18,6 +18,7 @@ export const endpoint = defineEndpoint({
   input: z.object({ email: OwnerEmail, continueUrl: ContinueUrl }),
   output: z.object({ data: z.null() }),
   message: 'Login link sent successfully',
+  knownMessages: { format: { continueUrl: 'Invalid url for continueUrl' } },
   errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED'],
   uses: { limits: loginLinkLimits, links: issueLoginLinks, mailer, publicUrl },
   impact: 'owners get no link to verify their e-mail address, so their API keys expire',
@@ -36,7 +37,7 @@ export const endpoint = defineEndpoint({
   }
   const owner = await links.owner(input.email);
   if (!mayContinueTo(input.continueUrl, deps.publicUrl, owner?.allowedDomains ?? [])) {
-    throw invalid({ path: ['continueUrl'], code: 'domain_not_allowed', message: 'The domain of continueUrl is not one of the allowed domains.' });
+    throw invalid({ path: ['continueUrl'], code: 'domain_not_allowed', message: 'The continueUrl domain is not allowed.' });
   }
   // From here on a stranger is told the same whether the address has a workspace or not.
   if (!owner) return { data: null };

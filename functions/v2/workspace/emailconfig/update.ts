@@ -16,6 +16,7 @@ export const endpoint = defineEndpoint({
   input: EmailConfigChange,
   output: z.object({ data: EmailConfig }),
   message: 'Email configuration updated successfully.',
+  knownMessages: { type: 'Invalid email service configuration.' },
   errors: ['ABORTED'],
   uses: { configs: writeEmailConfig, box: secretBox },
   impact: 'customers cannot change which events are mailed, and how',

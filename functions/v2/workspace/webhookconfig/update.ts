@@ -18,6 +18,7 @@ export const endpoint = defineEndpoint({
   input: BasicConfigChange,
   output: z.object({ data: BasicWebhookConfig }),
   message: 'Webhook configuration updated successfully.',
+  knownMessages: { type: 'Invalid webhook service configuration.' },
   errors: ['ABORTED'],
   uses: { webhooks: writeBasicWebhooks, box: secretBox, addressPolicy },
   impact: 'customers cannot enable, disable or configure basic webhooks',

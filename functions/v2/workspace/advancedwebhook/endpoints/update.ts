@@ -3,7 +3,7 @@ import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.t
 import { changeWebhookEndpoints } from '../../../../../lib/data/webhooks/endpoints.ts';
 import { requireChange } from '../../../../../lib/domain/configs.ts';
 import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
-import { changeEndpoint, showEndpoint, unknownEndpoint, WebhookEndpointChange, WebhookEndpointShown } from '../../../../../lib/domain/webhooks/endpoints.ts';
+import { changeEndpoint, FixedUid, showEndpoint, unknownEndpoint, WebhookEndpointChange, WebhookEndpointShown } from '../../../../../lib/domain/webhooks/endpoints.ts';
 import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
 import { defineEndpoint } from '../../../../../lib/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint({
   summary: 'Change an advanced webhook endpoint',
   auth: 'apiKey',
   kind: 'write',
-  input: WebhookEndpointChange.extend({ endpointId: Id }),
+  input: WebhookEndpointChange.extend({ endpointId: Id, uid: FixedUid }),
   output: z.object({ data: WebhookEndpointShown }),
   message: 'Advanced webhook endpoint updated successfully.',
   errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
@@ -38,7 +38,7 @@ export const endpoint = defineEndpoint({
       },
     },
   },
-}, async ({ input: { endpointId, ...change }, caller, deps, now }) => {
+}, async ({ input: { endpointId, uid: _, ...change }, caller, deps, now }) => {
   requireChange(change, Object.keys(WebhookEndpointChange.shape), 'At least one endpoint field besides endpointId must be provided.');
   requireAllowedUrls({ url: change.url }, deps.addressPolicy);
   requireEnabled(caller, await deps.webhooks.get(caller.tenant));
