@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { ACCOUNT } from './identity.ts';
 
@@ -52,11 +53,14 @@ export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGate
   };
 }
 
-/** Text stays text; anything else, also without a content type, is base64. */
+/**
+ * Text stays text; anything else, also without a content type, is base64. AWS does not say what becomes of bytes that are not UTF-8 in a text: here
+ * they are base64, so that the function gets them as they are.
+ */
 function bodyOf(body: Buffer, contentType = ''): { body?: string; isBase64Encoded: boolean } {
   if (body.length === 0) return { isBase64Encoded: false };
   const mediaType = contentType.split(';')[0]!.trim().toLowerCase();
-  const isText = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/.test(mediaType);
+  const isText = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/.test(mediaType) && isUtf8(body);
   return isText ? { body: body.toString('utf8'), isBase64Encoded: false } : { body: body.toString('base64'), isBase64Encoded: true };
 }
 

@@ -9,7 +9,7 @@ import { lazy } from '../lazy.ts';
 import { routeKey } from '../page.ts';
 import { takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
-import { ANSWER_BYTES, failure, success } from './envelope.ts';
+import { ANSWER_BYTES, carried, failure, success } from './envelope.ts';
 import { type Answer, idempotency } from './idempotency.ts';
 import { authenticate, parseBody, type State, toApiError, validateInput } from './middlewares.ts';
 import { type Handler, stack } from './stack.ts';
@@ -60,7 +60,8 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
     const message = typeof called.message === 'function' ? called.message(output, call.input) : called.message;
     const body = success(message, output as object);
     const { answerBytes = ANSWER_BYTES } = called;
-    if (isLongerThan(body, answerBytes)) throw tooLarge(called.narrowBy, answerBytes);
+    if (isLongerThan(body, answerBytes)) throw tooLarge(called.narrowBy, `${answerBytes} bytes`);
+    if (!carried(body)) throw tooLarge(called.narrowBy, 'Lambda can carry, which escapes its quotes and backslashes');
     return { httpStatus: 200, body };
   };
 
@@ -99,12 +100,12 @@ function failed(error: unknown, state: State): Answer {
 }
 
 function toResult(answer: Answer, headers: Record<string, string> = {}): APIGatewayProxyStructuredResultV2 {
-  return { statusCode: answer.httpStatus, headers, body: answer.body };
+  return { statusCode: answer.httpStatus, headers, ...(carried(answer.body) ?? { body: answer.body }) };
 }
 
-function tooLarge(narrowBy: string | undefined, limit: number): ApiError {
+function tooLarge(narrowBy: string | undefined, limit: string): ApiError {
   const hint = narrowBy ? `: ask for fewer ${narrowBy}` : '';
-  return invalid({ path: narrowBy ? [narrowBy] : [], code: 'answer_too_large', message: `The answer would be larger than ${limit} bytes${hint}` });
+  return invalid({ path: narrowBy ? [narrowBy] : [], code: 'answer_too_large', message: `The answer would be larger than ${limit}${hint}` });
 }
 
 function idempotencyKey(event: APIGatewayProxyEventV2): string | undefined {

@@ -126,7 +126,7 @@ export function parseBody(body: 'required' | 'optional'): Middleware {
   return {
     before: ({ event, internal }) => {
       internal.body = bodyText(event);
-      internal.data = parseEnvelope(internal.body, body);
+      internal.data = parseEnvelope(internal.body, body, event);
     },
   };
 }

@@ -38,5 +38,6 @@ export async function post(handler: Handler, headers: Headers, data: unknown): P
 /** Sends any event to a handler. */
 export async function send(handler: Handler, event: APIGatewayProxyEventV2): Promise<Response> {
   const result = await handler(event, { awsRequestId: randomUUID(), functionName: 'test' } as Context);
-  return { status: result.statusCode ?? 0, headers: result.headers as Record<string, string>, body: JSON.parse(result.body ?? 'null') };
+  const body = result.isBase64Encoded ? Buffer.from(result.body!, 'base64').toString() : result.body;
+  return { status: result.statusCode ?? 0, headers: result.headers as Record<string, string>, body: JSON.parse(body ?? 'null') };
 }

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as z from 'zod';
 import { handler as unmatched } from '../../functions/default.ts';
 import { dict } from '../../lib/dict.ts';
 import { BODY_BYTES } from '../../lib/http/envelope.ts';
+import { isNestedDeeper } from '../../lib/http/jsonDepth.ts';
+import { cpuMilliseconds } from '../support/cpu.ts';
 import { testHandler } from '../support/endpoint.ts';
 import { eventOf, post, type Response, send } from '../support/requests.ts';
 
@@ -89,6 +92,54 @@ describe('the body of a request', () => {
     expectRefused(await sendBase64(body), [], 'The request body must be JSON in UTF-8');
   });
 
+  test('a string in which the gateway replaced bytes that are not UTF-8 is INVALID_ARGUMENT: two ids would become one', async () => {
+    const handedOver = (bytes: Buffer) => send(echo, eventOf(bytes.toString(), { 'content-length': String(bytes.length) }));
+    for (const bytes of [[0xff], [0xfe], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xe2, 0x82]]) {
+      const body = Buffer.concat([Buffer.from('{"data":{"id":"'), Buffer.from(bytes), Buffer.from('"}}')]);
+      expectRefused(await handedOver(body), [], /^The request body must be JSON in UTF-8.*: it has bytes that are not UTF-8$/);
+    }
+    expect((await handedOver(Buffer.from('{"data":{"id":"\ufffd"}}'))).body.result.data).toEqual({ id: '\ufffd' });
+  });
+
+  const json = '{"data":{"id":"\u00fc"}}';
+  const utf16 = Buffer.from(`\ufeff${json}`, 'utf16le');
+  test.each<[string, Buffer, Record<string, string>, RegExp]>([
+    ['a byte order mark', Buffer.from(`\ufeff${json}`), {}, /it begins with a byte order mark \(BOM\)$/],
+    ['UTF-16', utf16, {}, /it is in UTF-16$/],
+    ['UTF-16 without a mark', utf16.subarray(2), {}, /it is in UTF-16$/],
+    ['UTF-16 of the other byte order', Buffer.from(utf16).swap16(), {}, /it is in UTF-16$/],
+    ['gzip', gzipSync(json), {}, /it is compressed with gzip$/],
+    ['gzip with its header', gzipSync(json), { 'content-encoding': 'gzip' }, /it is compressed with gzip$/],
+    ['Brotli', brotliCompressSync(json), { 'content-encoding': 'br' }, /its content-encoding is br$/],
+  ])('in %s is INVALID_ARGUMENT, and the message names the encoding', async (_what, bytes, headers, message) => {
+    for (const event of [eventOf(bytes.toString('base64'), headers, { isBase64Encoded: true }), eventOf(bytes.toString(), { ...headers, 'content-length': String(bytes.length) })]) {
+      expectRefused(await send(echo, event), [], message);
+    }
+  });
+
+  test('nested 128 levels deep is read, and deeper is INVALID_ARGUMENT, however deep', async () => {
+    const nested = (levels: number, [open, close] = ['[', ']']) => `{"data":{"a":${open!.repeat(levels - 2)}${close!.repeat(levels - 2)}}}`;
+    const counting = testHandler({ run: async () => ({ data: 'read' }) });
+    expect((await sendBody(nested(128), counting)).body.result.data).toBe('read');
+    for (const levels of [129, 6_000, 100_000, 2_500_000]) expectRefused(await sendBody(nested(levels), counting), [], 'The request body must not be nested deeper than 128 levels');
+    expectRefused(await sendBody(nested(6_000, ['{"a":', '}']).replace('{}', '{"a":1}'), counting), [], 'nested deeper');
+    const open = testHandler({ input: z.object({ a: z.unknown() }) });
+    expectRefused(await sendBody(nested(6_000), open), [], 'nested deeper');
+  });
+
+  test('with brackets in its texts, or side by side, is not nested deeply', async () => {
+    for (const data of [{ a: '['.repeat(1_000) }, { a: '\\"[{'.repeat(1_000) }, { a: Array.from({ length: 1_000 }, () => [{}]) }, { ['"\\['.repeat(200)]: ['\\', '"', '[{"'] }]) {
+      expect((await post(echo, {}, data)).body.result.data).toEqual(data);
+    }
+  });
+
+  test('costs little time for its depth, whatever it holds', () => {
+    for (const text of ['[', '{"a":', '[]', '"\\', '\\"', '"', '["\\\\"],']) {
+      const body = text.repeat(5_000_000 / text.length);
+      expect(cpuMilliseconds(() => isNestedDeeper(body, 128))).toBeLessThan(150);
+    }
+  });
+
   test('design 4: no text whatever is a fault: it is read or refused', async () => {
     await fc.assert(fc.asyncProperty(fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.json().map((json) => `{"data":${json}}`)), async (body) => {
       expect([200, 400]).toContain((await sendBody(body)).status);
@@ -153,6 +204,29 @@ describe('the answer', () => {
     expect((await post(sized(5_000_000 - overhead), {}, {})).status).toBe(200);
     expectRefused(await post(sized(5_000_001 - overhead, 'pageSize'), {}, {}), ['pageSize'], /larger than 5000000 bytes: ask for fewer pageSize$/);
     expectRefused(await post(sized(5_000_001 - overhead), {}, {}), [], /larger than 5000000 bytes$/);
+  });
+
+  test('an answer of 4.5 MB is given whatever characters it has: Lambda would escape quotes and backslashes', async () => {
+    for (const text of ['x', '"', '\\', '\u0000', '\n', '\u20ac', '\u{1f600}', '\ud800']) {
+      const data = text.repeat(4_500_000 / Buffer.byteLength(JSON.stringify(text).slice(1, -1)));
+      const result = await testHandler({ run: async () => ({ data }) })(eventOf('{"data":{}}'), { awsRequestId: randomUUID() } as never);
+      expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(6_291_456);
+      const body = result.isBase64Encoded ? Buffer.from(result.body!, 'base64').toString() : result.body!;
+      expect(JSON.parse(body).result.data === data).toBe(true);
+    }
+  });
+
+  test('an answer that Lambda cannot carry is INVALID_ARGUMENT in the envelope', async () => {
+    const quotes = testHandler({ narrowBy: 'ids', run: async () => ({ data: '"'.repeat(2_450_000) }) });
+    expectRefused(await post(quotes, {}, {}), ['ids'], /^The answer would be larger than Lambda can carry.*: ask for fewer ids$/);
+  });
+
+  test('a refusal stays small when it speaks of names that the request has', async () => {
+    const known = testHandler({ input: z.object({ a: z.record(z.string(), z.string()) }) });
+    const refused = await known(eventOf(JSON.stringify({ data: { a: { ['"'.repeat(2_000_000)]: 1 } } })), { awsRequestId: randomUUID() } as never);
+    expect(refused.statusCode).toBe(400);
+    expect(refused.body!.length).toBeLessThan(200_000);
+    expect(JSON.parse(refused.body!).error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringMatching(/^a\."+\.\.\.$/) });
   });
 
   test('design 4: an unknown path, or another method, is NOT_FOUND in the envelope', async () => {

@@ -93,6 +93,12 @@ describe('an event', () => {
     expect(events[0]).toMatchObject({ isBase64Encoded, body: isBase64Encoded ? 'aGVsbG8=' : 'hello' });
   });
 
+  test('of a text that is not UTF-8 has its bytes in base64', async () => {
+    const bytes = Uint8Array.of(0x7b, 0xff, 0x7d);
+    await post(bytes, { 'content-type': 'application/json' });
+    expect(events[0]).toMatchObject({ isBase64Encoded: true, body: Buffer.from(bytes).toString('base64') });
+  });
+
   test.each(['/nothing', '/things/add/', '/things'])('of the unknown path %s goes to the default route', async (path) => {
     await post('', {}, path);
     expect(events[0]).toMatchObject({ routeKey: '$default', rawPath: path });
