@@ -93,6 +93,14 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
+  test('opens in a browser whose locale is no language tag', async () => {
+    const { page, problems } = await open(`${DASHBOARD}.json`);
+    await page.addInitScript("Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })");
+    await page.goto(system.baseUrl + DASHBOARD);
+    await withText(health(page), /^No alarm rings/);
+    expect(problems).toEqual([]);
+  });
+
   test('runs no script but its own', async () => {
     await expectNoInlineScripts(await open(DASHBOARD));
   });

@@ -1,4 +1,5 @@
 /** The dashboard of the local run: asks for what was measured, and shows it. */
+import './locale.ts';
 import { type ConsoleState, ranges } from '../consoleState.ts';
 import { showAlarms } from './alarms.ts';
 import { keepAsking } from './asking.ts';
