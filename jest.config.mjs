@@ -1,6 +1,8 @@
 /** ESM and TypeScript as they are: the transformer only strips types. */
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // `npm run test:engine` runs these.
+  testPathIgnorePatterns: ['/node_modules/', ...(process.env.DYNAMODB_LOCAL_URL ? [] : ['<rootDir>/test/engine/'])],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/transformer.mjs' },
   testEnvironment: '<rootDir>/test/environment.mjs',

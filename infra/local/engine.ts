@@ -10,7 +10,7 @@ import { endProcessesWith } from './processes.ts';
 import type { EngineKind } from './settings.ts';
 import { StartError } from './startError.ts';
 
-const START_MILLISECONDS = 20_000;
+export const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 10;
 /** An engine that ends more often within this time is given up. */
@@ -139,7 +139,8 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
   }
 }
 
-async function freePort(): Promise<number> {
+/** Returns a port that nothing uses now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -149,7 +150,7 @@ async function freePort(): Promise<number> {
 }
 
 /** Waits until something answers on the port; gives what is wrong when nothing does. */
-async function listening(port: number, decided: AbortSignal): Promise<string | undefined> {
+export async function listening(port: number, decided: AbortSignal): Promise<string | undefined> {
   const deadline = Date.now() + START_MILLISECONDS;
   while (Date.now() < deadline && !decided.aborted) {
     const socket = connect(port, '127.0.0.1');

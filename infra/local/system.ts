@@ -29,7 +29,7 @@ import type { Shutdown } from './shutdown.ts';
 import { StoppableMessages } from './stoppableMessages.ts';
 import { StreamPositions } from './streamPositions.ts';
 import { openStreams } from './streams.ts';
-import { ensureTable } from './table.ts';
+import { ensureTable, withoutVectorIndexes } from './table.ts';
 
 /** How long requests and batches under way get to finish when the system stops: less than most supervisors wait before they kill. */
 const FINISH_MILLISECONDS = 8_000;
@@ -64,7 +64,9 @@ export async function startSystem(settings: LocalSettings, shutdown: Shutdown, r
 
   const engine = await startEngine(settings.engine, dataDir);
   shutdown.add(() => engine.stop());
-  for (const table of model.tables) await ensureTable(engine.call, table);
+  const hasVectorIndexes = settings.engine === 'dynoxide';
+  if (!hasVectorIndexes) report('DynamoDB Local has no vector indexes: the table is created without them, and searches by meaning (/v2/memory/search with a query) answer UNAVAILABLE.');
+  for (const table of model.tables) await ensureTable(engine.call, hasVectorIndexes ? table : withoutVectorIndexes(table));
   const database = openDatabase(dataDir);
   shutdown.add(() => database.close());
   const queues = new QueueStore(database, model.queues);

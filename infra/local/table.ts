@@ -81,6 +81,14 @@ export async function ensureTable(engine: EngineCall, { name, properties }: Tabl
   }
 }
 
+/** Returns the table without its vector indexes and without the attributes that only those use. CreateTable refuses attributes that no key uses. */
+export function withoutVectorIndexes({ properties: { VectorIndexes: _, ...properties }, ...table }: TableModel): TableModel {
+  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes = [] } = properties as unknown as Pick<Indexes, 'GlobalSecondaryIndexes'> & { [Name in 'AttributeDefinitions' | 'KeySchema']: { AttributeName: string }[] };
+  const keys = [KeySchema, ...GlobalSecondaryIndexes.map((index) => index.KeySchema as typeof KeySchema)].flat();
+  const names = new Set(keys.map(({ AttributeName }) => AttributeName));
+  return { ...table, properties: { ...properties, AttributeDefinitions: AttributeDefinitions.filter(({ AttributeName }) => names.has(AttributeName)) } };
+}
+
 /** An index without its capacity, which on-demand tables have none of. */
 function onlyKeys({ IndexName, KeySchema, Projection }: Index): Index {
   return { IndexName, KeySchema, Projection };

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
@@ -84,25 +83,26 @@ export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<
   else openTablesLean();
   // A machine that is busy with other things is no reason for a call to fail.
   Object.assign(clientSettings.requestHandler, { connectionTimeout: CALL_MILLISECONDS, requestTimeout: CALL_MILLISECONDS });
-  const { engine, port } = await launchEngine();
+  const engine = process.env.DYNAMODB_LOCAL_URL ? sharedEngine(process.env.DYNAMODB_LOCAL_URL) : await launchEngine();
   const secrets = await startSecrets();
   const mails: SentMail[] = [];
   const ses = await startSes(mails);
   Object.assign(process.env, environment, {
-    AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${port}`,
+    ...engine.environment,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: urlOf(secrets),
     AWS_ENDPOINT_URL_SESV2: urlOf(ses),
   });
   const client = new DynamoDBClient({});
   const lean = new LeanClient();
-  await createTable(client);
+  const create = () => createTable(client, engine.hasVectorIndexes);
+  await create();
   return {
     client,
     lean,
     mails,
     async clear() {
       await client.send(new DeleteTableCommand({ TableName: TABLE_NAME }));
-      await createTable(client);
+      await create();
     },
     async stop() {
       client.destroy();
@@ -111,25 +111,23 @@ export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<
         server.close();
         server.closeAllConnections();
       }
-      const ended = once(engine, 'exit');
-      engine.kill('SIGKILL');
-      await ended;
+      await engine.stop();
     },
   };
 }
 
-async function createTable(client: DynamoDBClient): Promise<void> {
+async function createTable(client: DynamoDBClient, hasVectorIndexes: boolean): Promise<void> {
   await client.send(new CreateTableCommand({
     TableName: TABLE_NAME,
     BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: ['PK', 'SK', ...indexNames.flatMap((name) => [`${name}pk`, `${name}sk`]), ...vectorKeys].map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const })),
+    AttributeDefinitions: ['PK', 'SK', ...indexNames.flatMap((name) => [`${name}pk`, `${name}sk`]), ...(hasVectorIndexes ? vectorKeys : [])].map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const })),
     KeySchema: [{ AttributeName: 'PK', KeyType: 'HASH' }, { AttributeName: 'SK', KeyType: 'RANGE' }],
     GlobalSecondaryIndexes: indexNames.map((IndexName) => ({
       IndexName,
       KeySchema: [{ AttributeName: `${IndexName}pk`, KeyType: 'HASH' as const }, { AttributeName: `${IndexName}sk`, KeyType: 'RANGE' as const }],
       Projection: { ProjectionType: 'KEYS_ONLY' as const },
     })),
-    VectorIndexes: vectorIndexes,
+    ...(hasVectorIndexes && { VectorIndexes: vectorIndexes }),
   }));
 }
 
@@ -169,8 +167,24 @@ const TRIES = 20;
 /** Below the ports that the system gives to connections, so that no client of another test sits on one. */
 const [FIRST_PORT, PORTS] = [15_000, 15_000];
 
+interface LaunchedEngine {
+  /** With which the SDK calls it. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly hasVectorIndexes: boolean;
+  stop(): Promise<void>;
+}
+
+let databases = 0;
+
+/** A database of its own in the DynamoDB Local of `npm run test:engine`, which keeps one for each access key. It has no vector indexes. */
+function sharedEngine(url: string): LaunchedEngine {
+  databases += 1;
+  const key = `test${process.pid}x${databases}x${Date.now()}`;
+  return { environment: { AWS_ENDPOINT_URL_DYNAMODB: url, AWS_ACCESS_KEY_ID: key }, hasVectorIndexes: false, stop: () => Promise.resolve() };
+}
+
 /** Starts an engine on a port that nobody has: it takes one or ends, and says so itself when it listens. */
-async function launchEngine(): Promise<{ engine: ChildProcess; port: number }> {
+async function launchEngine(): Promise<LaunchedEngine> {
   const platform = `@dynoxide/${process.platform}-${process.arch}`;
   const binary = join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), 'dynoxide');
   for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -181,7 +195,16 @@ async function launchEngine(): Promise<{ engine: ChildProcess; port: number }> {
       for (const stream of output) stream.on('data', (chunk: Buffer) => chunk.includes('listening') && resolve(true));
       engine.once('exit', () => resolve(false));
     });
-    if (await listens) return { engine, port };
+    if (!(await listens)) continue;
+    return {
+      environment: { AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${port}` },
+      hasVectorIndexes: true,
+      async stop() {
+        const ended = once(engine, 'exit');
+        engine.kill('SIGKILL');
+        await ended;
+      },
+    };
   }
   throw new Error('The engine did not start');
 }

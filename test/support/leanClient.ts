@@ -17,10 +17,11 @@ const LISTS: ReadonlySet<string> = new Set(['Items', 'Keys']);
 /** What is a list of values without names. */
 const VALUES: ReadonlySet<string> = new Set(['SearchVector']);
 
-const HEADERS = [
+/** An engine reads the access key and checks no signature. */
+const headers = () => [
   'content-type: application/x-amz-json-1.0',
   'x-amz-date: 20260101T000000Z',
-  'authorization: AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=none',
+  `authorization: AWS4-HMAC-SHA256 Credential=${process.env.AWS_ACCESS_KEY_ID ?? 'test'}/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=none`,
   '',
 ].join('\r\n');
 
@@ -30,6 +31,7 @@ const HEADERS = [
  */
 export class LeanClient {
   readonly #connections = new Connections(process.env.AWS_ENDPOINT_URL_DYNAMODB!);
+  readonly #headers = headers();
 
   async send({ constructor: { name }, input }: Command): Promise<Json> {
     const short = name.replace(/Command$/, '');
@@ -44,7 +46,7 @@ export class LeanClient {
   }
 
   #post(operation: string, body: string): Promise<Reply> {
-    return this.#connections.post(`${HEADERS}x-amz-target: DynamoDB_20120810.${operation}\r\n`, body);
+    return this.#connections.post(`${this.#headers}x-amz-target: DynamoDB_20120810.${operation}\r\n`, body);
   }
 }
 

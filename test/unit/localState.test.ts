@@ -20,7 +20,7 @@ import { openSecrets } from '../../infra/local/secrets.ts';
 import { localSettings } from '../../infra/local/settings.ts';
 import { StreamPositions } from '../../infra/local/streamPositions.ts';
 import { streamOf, StreamReader } from '../../infra/local/streamReader.ts';
-import { ensureTable } from '../../infra/local/table.ts';
+import { ensureTable, withoutVectorIndexes } from '../../infra/local/table.ts';
 
 let dataDir: string;
 
@@ -104,6 +104,12 @@ describe('the engine and its table', () => {
     } finally {
       await second.stop();
     }
+  });
+
+  test('a table without its vector indexes has neither the attributes that only those use', () => {
+    const { properties } = withoutVectorIndexes(searchable('one', 'two'));
+    expect(properties).toEqual(table().properties);
+    expect(withoutVectorIndexes(table('gsi1'))).toEqual(table('gsi1'));
   });
 
   test('vector indexes that a table lacks are added, each when the one before is there: the engine takes 15 s for one, as DynamoDB takes minutes', async () => {

@@ -1,5 +1,6 @@
 import { QueryCommand, SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
 import type { IndexName, VectorIndexName } from '../../capability.ts';
+import { ApiError } from '../../errors.ts';
 import type { Key } from '../entity.ts';
 import type { Table } from '../table.ts';
 
@@ -21,7 +22,8 @@ export interface VectorHit {
 
 /**
  * What is most alike to a vector among the items that a vector index holds, the nearest first. The conditions apply within the search: what does not meet
- * them takes nobody's place. The index follows the table a moment later, and is approximate where it is large.
+ * them takes nobody's place. The index follows the table a moment later, and is approximate where it is large. UNAVAILABLE on a table engine without
+ * vector search, as DynamoDB Local.
  */
 export async function searchVectors(table: Table, index: VectorIndexName, { vector, where, limit }: VectorQuery): Promise<VectorHit[]> {
   const names = Object.keys(where);
@@ -34,7 +36,9 @@ export async function searchVectors(table: Table, index: VectorIndexName, { vect
     SearchConditionExpression: names.map((_name, at) => `#n${at} = :v${at}`).join(' AND '),
     ExpressionAttributeNames: Object.fromEntries(names.map((attribute, at) => [`#n${at}`, attribute])),
     ExpressionAttributeValues: Object.fromEntries(names.map((attribute, at) => [`:v${at}`, where[attribute]])),
-  }));
+  })).catch((error: Error) => {
+    throw error.name === 'UnknownOperationException' ? new ApiError('UNAVAILABLE', 'Vector search is not available on this table engine.', { cause: error }) : error;
+  });
   return SearchResults.map(({ Item = {}, Score = 0 }) => ({ key: { PK: Item.PK as string, SK: Item.SK as string }, attributes: Item, distance: Score }));
 }
 

@@ -1,0 +1,39 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { processesWith } from '../../infra/local/processes.ts';
+import { startSystem, type System, temporaryDir } from '../e2e/system.ts';
+
+let dataDir: string;
+let system: System;
+const engines = () => processesWith('-dbPath', join(dataDir, 'dynamodb-local'));
+const start = () => startSystem({ dataDir, env: { DYNAMODB_ENGINE: 'dynamodb-local' } });
+
+beforeAll(async () => {
+  dataDir = await temporaryDir();
+  system = await start();
+});
+afterAll(async () => {
+  await system.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+test('npm start runs on DynamoDB Local and says that it has no vector indexes', async () => {
+  expect(system.logs()).toContain('DynamoDB Local has no vector indexes');
+  expect(await engines()).toHaveLength(1);
+});
+
+test('a search by meaning answers UNAVAILABLE and names the reason', async () => {
+  await system.client.v2.organizations.add({ organizations: [{ organizationId: 'acme' }] });
+  const { status, body } = await system.post('/v2/memory/search', { query: 'price', organizationId: 'acme' });
+  expect({ status, body }).toEqual({ status: 503, body: { error: { status: 'UNAVAILABLE', message: 'Vector search is not available on this table engine.' } } });
+});
+
+test('what was written is there after the run was killed, and no engine stays behind', async () => {
+  await system.kill();
+  while ((await engines()).length > 0) await delay(10);
+  system = await start();
+  const { status, body } = await system.post('/v2/organizations/get', { organizationIds: ['acme'] });
+  expect([status, body.result.data.map(({ id }: { id: string }) => id)]).toEqual([200, ['acme']]);
+});

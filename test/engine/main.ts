@@ -1,0 +1,44 @@
+/** `npm run test:engine`: tests of endpoints and deliveries on DynamoDB Local, AWS's own table engine. Prints why when they cannot run on this machine. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { dynamoDbLocalCommand } from '../../infra/local/dynamoDbLocal.ts';
+import { freePort, listening, START_MILLISECONDS } from '../../infra/local/engine.ts';
+import { spawnGuarded } from '../../infra/local/guardedProcess.ts';
+import { StartError } from '../../infra/local/startError.ts';
+
+/** Those that use most kinds of calls of the table: conditions, transactions, pages, indexes, batches. Together they take less than three minutes. */
+const FILES = [
+  'organizations', 'folders', 'permissions', 'table', 'idempotency', 'userGroups', 'threads', 'comments', 'deliveries', 'deliverySweep', 'webhookStates', 'workspaceKeys',
+];
+
+const projectDir = resolve(import.meta.dirname, '../..');
+
+async function main(): Promise<number> {
+  let command: string[];
+  try {
+    command = await dynamoDbLocalCommand();
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    console.log(`SKIPPED: the tests on DynamoDB Local (${FILES.join(', ')}). ${error.message}`);
+    return 0;
+  }
+  const port = await freePort();
+  // Not with -sharedDb: each access key has a database of its own then.
+  const engine = spawnGuarded([...command, '-inMemory', '-port', String(port)], ['pipe', 'pipe']);
+  const ended = once(engine, 'exit');
+  try {
+    const failure = await listening(port, AbortSignal.timeout(START_MILLISECONDS));
+    if (failure !== undefined) throw new Error(`DynamoDB Local did not start: ${failure}`);
+    console.log(`On DynamoDB Local: ${FILES.join(', ')}`);
+    const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js', '--maxWorkers=2', 'test/engine/', ...FILES.map((name) => `test/integration/${name}.test.ts`)];
+    const run = spawn(process.execPath, jest, { cwd: projectDir, stdio: 'inherit', env: { ...process.env, DYNAMODB_LOCAL_URL: `http://127.0.0.1:${port}` } });
+    const [code] = (await once(run, 'exit')) as [number | null];
+    return code ?? 1;
+  } finally {
+    engine.kill('SIGKILL');
+    await ended;
+  }
+}
+
+process.exitCode = await main();
