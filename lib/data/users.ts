@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { building, type Capability } from '../capability.ts';
 import { type AccessRole, accessRoles, defaultAccessRole, type Departure, folderChain, givenAt, type Grant, hasEnded, isLive, type ResourceType, resourceTypes } from '../domain/access.ts';
+import { mailableAddress } from '../domain/mails/address.ts';
 import { mergeProfile } from '../domain/users.ts';
 import { newId } from '../ids.ts';
 import type { Stretch } from './content/walk.ts';
@@ -266,7 +267,9 @@ export class UserWriter extends UserReader {
       table: this.table,
       items: users,
       read: (items) => this.#state(place, resource, items.map(({ userId }) => userId)),
-      decide: (item, state) => {
+      decide: (sent, state) => {
+        const item = withMailableAddress(sent);
+        if (!item) return { result: unmailable, ops: [] };
         const { user, op } = profileWrite(place.tenant, item, state.user, now);
         const ops = [op, grantWrite(place, resource, item, state, now), contactWrite(place, resource, item.userId, state, now)];
         return { result: { success: true, id: user.internalId, message: 'User added.' }, ops: ops.filter((one) => one !== undefined) };
@@ -286,8 +289,10 @@ export class UserWriter extends UserReader {
       read: (items) => (at && items.some(({ accessRole }) => accessRole !== undefined)
         ? this.#state(at.place, at.resource, items.map(({ userId }) => userId), { contacts: false })
         : this.#profiles(tenant, items.map(({ userId }) => userId))),
-      decide: (item, state) => {
+      decide: (sent, state) => {
         if (!state.user) return { result: { success: false, id: '', message: 'User does not exist.' }, ops: [] };
+        const item = withMailableAddress(sent);
+        if (!item) return { result: unmailable, ops: [] };
         const { op } = profileWrite(tenant, item, state.user, now);
         const grant = at && item.accessRole !== undefined ? grantWrite(at.place, at.resource, item, state, now) : undefined;
         return { result: { success: true, id: state.user.internalId, message: 'User updated.' }, ops: [op, grant].filter((one) => one !== undefined) };
@@ -335,6 +340,16 @@ export class UserWriter extends UserReader {
 
 function conflicted(): Added {
   return { success: false, id: '', message: 'User is being changed by another request.' };
+}
+
+const unmailable: Added = { success: false, id: '', message: 'email must be an address that can receive mail.' };
+
+/** A user with the e-mail address as it is mailed, an international domain in punycode; undefined when the address can never be mailed. */
+function withMailableAddress(item: NewUser): NewUser | undefined {
+  const { email } = item.profile;
+  if (email === undefined) return item;
+  const mailable = mailableAddress(email);
+  return mailable === undefined ? undefined : { ...item, profile: { ...item.profile, email: mailable } };
 }
 
 function newProfile(now: number) {

@@ -1,8 +1,42 @@
-import * as z from 'zod';
+import { domainToASCII } from 'node:url';
 
-const Address = z.email().max(254);
+/** Limits of SMTP, in bytes. */
+const LONGEST_ADDRESS = 254;
+const LONGEST_LOCAL_PART = 64;
 
-/** Where mail for a user goes: to the address of the profile, else to the one that an event gives. Profiles hold any text: what is no address is none. */
+/** A dot-atom: mail providers take neither quoted local parts nor characters beyond ASCII in them. */
+const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+/** Characters that a URL parser would read as something else than a part of a host name. */
+const NO_DOMAIN = /[\s%/\\?#@:[\]]/;
+
+/**
+ * Returns an e-mail address as it is mailed, with an international domain in punycode; undefined for a text to which no mail can be sent. The local part
+ * must be ASCII without quotes, and the domain must have at least two labels.
+ */
+export function mailableAddress(text: string): string | undefined {
+  const address = text.trim();
+  const at = address.lastIndexOf('@');
+  const [local, domain] = [address.slice(0, at), address.slice(at + 1)];
+  if (at < 1 || local.length > LONGEST_LOCAL_PART || !LOCAL_PART.test(local) || domain.length > LONGEST_ADDRESS || NO_DOMAIN.test(domain)) return undefined;
+  const mailed = `${local}@${isAscii(domain) ? domain : domainToASCII(domain)}`;
+  return mailed.length <= LONGEST_ADDRESS && isDomain(mailed.slice(local.length + 1)) ? mailed : undefined;
+}
+
+function isDomain(domain: string): boolean {
+  const labels = domain.split('.');
+  return labels.length > 1 && labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(labels.at(-1)!);
+}
+
+function isAscii(text: string): boolean {
+  return [...text].every((character) => character <= '\x7f');
+}
+
+/** The address of a user: that of the profile, else the one that an event gives. Undefined when neither can be mailed. */
 export function mailAddressOf(...known: readonly ({ readonly email?: string | undefined } | undefined)[]): string | undefined {
-  return known.map((one) => one?.email?.trim()).find((email) => Address.safeParse(email).success);
+  for (const one of known) {
+    const address = one?.email === undefined ? undefined : mailableAddress(one.email);
+    if (address !== undefined) return address;
+  }
+  return undefined;
 }
