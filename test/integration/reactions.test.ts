@@ -30,6 +30,49 @@ beforeEach(async () => {
   await addDocument(customer);
 });
 
+/** A time later than everything that was written so far. */
+function nextMillisecond(): number {
+  const before = Date.now();
+  while (Date.now() === before);
+  return Date.now();
+}
+
+describe('the lastUpdated of a thread', () => {
+  const since = async (updatedAfter: number) => (await customer.ok('/v2/commentannotations/get', { ...nda, updatedAfter })).map(({ annotationId }: any) => annotationId);
+  const longAgo = { createdAt: 1_000, lastUpdated: 1_000 };
+  const old = (annotationId: string) => ({ annotationId, ...longAgo, commentData: ['First', 'Second'].map((commentText) => ({ commentText, from: bob, ...longAgo })) });
+  const on = (annotationId: string, id: string, commentId = 1, from: object = ada) => ({ annotationId: id, icon: '+', from, commentAnnotationId: annotationId, commentId });
+
+  test('moves when users react to its comments or take reactions back, so that pollers find the thread', async () => {
+    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: ['thread', 'other', 'quiet'].map(old) });
+    const start = Date.now();
+    expect(await since(start)).toEqual([]);
+    await react(on('thread', 'r1'), on('thread', 'r2', 2), on('other', 'r3'));
+    expect((await since(start)).sort()).toEqual(['other', 'thread']);
+    const later = nextMillisecond();
+    await react(on('thread', 'r1', 1, bob));
+    expect(await since(later)).toEqual(['thread']);
+    expect(await unreact('r3', 'r2')).toMatchObject({ r3: { success: true }, r2: { success: true } });
+    expect((await since(later)).sort()).toEqual(['other', 'thread']);
+  });
+
+  test('stays when a reaction is repeated', async () => {
+    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [old('thread')] });
+    await react(on('thread', 'r1'));
+    const later = nextMillisecond();
+    await react(on('thread', 'r1'));
+    expect(await since(later)).toEqual([]);
+  });
+
+  test('moves once for many users who react at the same time, and no reaction is lost', async () => {
+    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [old('thread')] });
+    const users = Array.from({ length: 6 }, (_each, index) => ({ userId: `u${index}` }));
+    await Promise.all(users.map((from, index) => react(on('thread', `r${index}`, 1 + (index % 2), from))));
+    const comments = await getComments();
+    expect(comments.flatMap(({ reactionAnnotationIds }: any) => reactionAnnotationIds).sort()).toEqual(users.map((_user, index) => `r${index}`));
+  });
+});
+
 describe('reactions on the document', () => {
   test('are added, the answer a map by their ids', async () => {
     const { status, body } = await customer.call('/v2/reactions/add', { ...nda, reactions: [thumb(), thumb({ annotationId: '__proto__', icon: '🎉' })] });

@@ -13,7 +13,7 @@ import { involve } from './involvements.ts';
 import type { ContentPlace } from './places.ts';
 import { edge, ReactionEntity, reactionRemovalOps } from './reactions.ts';
 import { findRecords, nameRecord, type RecordPosition } from './recordIds.ts';
-import { CommentEntity, ThreadReader } from './threads.ts';
+import { CommentEntity, ThreadEntity, ThreadReader } from './threads.ts';
 
 /** What became of one reaction of a call. */
 export interface ReactionResult {
@@ -40,10 +40,10 @@ interface State {
   readonly target: { readonly thread: Stored<Thread>; readonly comment: Stored<Comment> } | undefined;
 }
 
-/** The most that one more user costs: reaction, id, edge, and the two items of an event. */
-const OPS_PER_USER = 5;
-/** What a removal costs besides the edges of its users: reaction, id, and an event. */
-const OPS_PER_REMOVAL = 4;
+/** The most that one more user costs: reaction, id, edge, comment, and the two items of an event. */
+const OPS_PER_USER = 6;
+/** What a removal costs besides the edges of its users: reaction, id, comment, and an event. */
+const OPS_PER_REMOVAL = 5;
 
 export class ReactionWriter {
   readonly #table: Table;
@@ -60,7 +60,7 @@ export class ReactionWriter {
    */
   async add(at: ContentPlace, reactions: readonly Reacting[], now: number): Promise<ReactionResult[]> {
     const single = reactions.flatMap((reacting) => reacting.users.map((user): Step => ({ ...reacting, some: [user] })));
-    const waves = inWaves(single, ({ annotationId, on }) => (on ? [on.annotationId, on.commentId] : [annotationId]), () => OPS_PER_USER);
+    const waves = inWaves(single, ({ annotationId, on }) => (on ? ['thread', on.annotationId] : ['reaction', annotationId]), () => OPS_PER_USER);
     const results = new Map<string, ReactionResult>();
     for (const wave of waves) {
       await this.#write(wave.map(joined), results, (asked) => this.#read(at, asked), (asked, states) => addition(at, asked, states, now));
@@ -82,11 +82,11 @@ export class ReactionWriter {
       for (const one of some) known.delete(one);
       return before.every((state) => state !== undefined) ? before : this.#read(at, some);
     };
-    const commentOf = (one: NamedReaction) => {
+    const threadOf = (one: NamedReaction) => {
       const on = known.get(one)?.reaction?.on;
-      return on ? [on.annotationId, on.commentId] : [one.annotationId];
+      return on ? ['thread', on.annotationId] : ['reaction', one.annotationId];
     };
-    const waves = inWaves(asked, commentOf, (one) => OPS_PER_REMOVAL + (known.get(one)?.reaction?.fromUsers.length ?? 0));
+    const waves = inWaves(asked, threadOf, (one) => OPS_PER_REMOVAL + (known.get(one)?.reaction?.fromUsers.length ?? 0));
     const results = new Map<string, ReactionResult>();
     for (const wave of waves) {
       await this.#write(wave, results, read, (some, found) => removal(at, some, found, actor, now));
@@ -137,7 +137,7 @@ export class ReactionWriter {
   }
 }
 
-/** What happens when somebody reacts, to reactions on one comment or to one on none. */
+/** What happens when users react: to comments of one thread, or once to no comment. */
 function addition(at: ContentPlace, steps: readonly Step[], states: readonly State[], now: number): Decision<ReactionResult[]> {
   const { place, document: { documentId } } = at;
   const comments = new ChangedComments();
@@ -157,7 +157,7 @@ function addition(at: ContentPlace, steps: readonly Step[], states: readonly Sta
       ops.push(involve(place, { ...edge(place, reaction), userId: user.userId, at: now, made: true }));
       // Of the others they were told before.
       const own = { ...reaction, fromUsers: reaction.fromUsers.filter(({ from }) => from.userId === user.userId) };
-      if (target) ops.push(...tell(at, 'reactionAdded', user, own, { thread: target.thread, comment: comments.now(target.comment) }, now));
+      if (target) ops.push(...tell(at, 'reactionAdded', user, own, { thread: comments.touch(target.thread, now), comment: comments.now(target.comment) }, now));
     }
     return { success: true, annotationId, message: 'Reaction added.' };
   });
@@ -175,15 +175,23 @@ function removal(at: ContentPlace, asked: readonly NamedReaction[], states: read
     ops.push(...reactionRemovalOps(place, documentId, [reaction]));
     const actor = by ?? reaction.fromUsers[0]?.from;
     if (target) comments.change(target.comment, (references) => references.filter(({ id }) => id !== annotationId));
-    if (target && actor) ops.push(...tell(at, 'reactionDeleted', actor, reaction, { thread: target.thread, comment: comments.now(target.comment) }, now));
+    const thread = target && comments.touch(target.thread, now);
+    if (target && thread && actor) ops.push(...tell(at, 'reactionDeleted', actor, reaction, { thread, comment: comments.now(target.comment) }, now));
     return { success: true, annotationId, message: 'Reaction deleted.' };
   });
   return { result, ops: [...ops, ...comments.ops(at)] };
 }
 
-/** The comments that name other reactions than before, once all reactions of a group have come or gone. */
+/** The comments whose list of reactions a group changes, and their thread, whose `lastUpdated` moves so that a poller finds it. */
 class ChangedComments {
   readonly #changed = new Map<string, Stored<Comment>>();
+  #thread: Stored<Thread> | undefined;
+
+  /** Moves the `lastUpdated` of the thread, and returns the thread after it. A group has one thread. */
+  touch(thread: Stored<Thread>, now: number): Stored<Thread> {
+    this.#thread ??= { ...thread, lastUpdated: Math.max(now, thread.lastUpdated) };
+    return this.#thread;
+  }
 
   /** A comment as it is by now. */
   now(comment: Stored<Comment>): Stored<Comment> {
@@ -199,7 +207,8 @@ class ChangedComments {
   }
 
   ops({ place }: ContentPlace): WriteOp[] {
-    return [...this.#changed.values()].map((comment) => replace(CommentEntity, { ...place, ...comment }, comment._r));
+    const comments = [...this.#changed.values()].map((comment) => replace(CommentEntity, { ...place, ...comment }, comment._r));
+    return this.#thread ? [replace(ThreadEntity, { ...place, ...this.#thread }, this.#thread._r), ...comments] : comments;
   }
 }
 
@@ -235,7 +244,7 @@ function inWaves<T>(items: readonly T[], key: (item: T) => unknown, weight: (ite
     for (const item of same) {
       if (wave < 0 || weight(item) > room) {
         wave += 1;
-        // One for the comment.
+        // One for the thread.
         room = OPS_PER_TRANSACTION - 1;
         (waves[wave] ??= []).push([]);
       }
