@@ -178,6 +178,9 @@ export function withoutEffect(error: string) {
   return optional(z.custom<undefined>(() => false, { error }).meta({ type: 'null', description: error }));
 }
 
+/** The context of added and removed users, which clients may send for webhooks and resolvers. */
+export const userContext = withoutEffect('must be left out: no webhook and no resolver of this service tells of added or removed users');
+
 /** What callers say of a user besides the id. */
 export const UserProfile = z.object({
   name: optional(Name),

@@ -113,12 +113,12 @@ export interface Methods {
       /** Add users to an organization, or to one of its documents or folders. */
       readonly add: Method<typeof registry.usersAddV1>;
       readonly data: {
-        /** Delete everything of users, in some organizations or everywhere (GDPR). */
+        /** Delete everything of the first 30 users of a list, in some organizations or everywhere (GDPR). */
         readonly delete: Method<typeof registry.usersDataDeleteV1> & {
           /** Get how far a deletion of users' data got. */
           readonly status: Method<typeof registry.usersDataDeleteStatusV1>;
         };
-        /** Get what a user wrote and made in an organization, and is involved in. */
+        /** Get what a user wrote and made, and is involved in, in one organization or in all. */
         readonly get: Method<typeof registry.usersDataGetV1>;
       };
       /** Remove users from an organization, or from one of its documents or folders, with what they were given and made there. */
@@ -352,12 +352,12 @@ export interface Methods {
         readonly get: Method<typeof registry.usersCountGet>;
       };
       readonly data: {
-        /** Delete everything of users, in some organizations or everywhere (GDPR). */
+        /** Delete everything of the first 30 users of a list, in some organizations or everywhere (GDPR). */
         readonly delete: Method<typeof registry.usersDataDelete> & {
           /** Get how far a deletion of users' data got. */
           readonly status: Method<typeof registry.usersDataDeleteStatus>;
         };
-        /** Get what a user wrote and made in an organization, and is involved in. */
+        /** Get what a user wrote and made, and is involved in, in one organization or in all. */
         readonly get: Method<typeof registry.usersDataGet>;
       };
       /** Remove users from an organization, or from one of its documents or folders, with what they were given and made there. */

@@ -118,6 +118,9 @@ export async function folderChangesOf(table: Table, place: Place): Promise<Store
   return changes;
 }
 
+const PARENT_ABSENT = 'Parent folder does not exist.';
+const TOO_DEEP = 'Folder would lie too deep.';
+
 const CHANGES_READ = 1_000;
 /** How often folders are read anew that were being moved about meanwhile. */
 const READING_TRIES = 5;
@@ -190,9 +193,14 @@ export class FolderWriter extends FolderReader {
     return folders.map((folder) => results.get(folder) as Added);
   }
 
-  /** The folder under the customer's id, created at the root when it is missing and `create` says so; else NOT_FOUND. */
-  async ensure(place: Place, folderId: string, create: boolean, now: number): Promise<Folder> {
-    if (create) await this.add(place, [{ folderId }], now);
+  /**
+   * The folder under the customer's id, created when it is missing and `create` says so: in the parent that is named, else at the root. NOT_FOUND when
+   * there is no such folder, or no such parent to create it in; FAILED_PRECONDITION when it would lie too deep.
+   */
+  async ensure(place: Place, folderId: string, create: boolean, now: number, parentFolderId?: string): Promise<Folder> {
+    const [added] = create ? await this.add(place, [{ folderId, parentFolderId }], now) : [];
+    if (added?.message === PARENT_ABSENT) throw new ApiError('NOT_FOUND', 'Parent folder does not exist');
+    if (added?.message === TOO_DEEP) throw new ApiError('FAILED_PRECONDITION', 'The folder would lie too deep');
     return this.require(place, folderId);
   }
 
@@ -218,11 +226,11 @@ function decide(place: Place, folder: NewFolder, { found, parent }: AddState, no
   const refuse = (message: string) => ({ result: failed(folder, message), ops: [] });
   if (folder.folderId === rootFolderId) return refuse('The id root is reserved.');
   if (found.live) return refuse('Folder already exists.');
-  if (parentIdOf(folder) !== undefined && !parent) return refuse('Parent folder does not exist.');
+  if (parentIdOf(folder) !== undefined && !parent) return refuse(PARENT_ABSENT);
   const internalId = newId('fld', now);
   const { folderId, folderName, accessType } = folder;
   const position = placeFolder(parent, { internalId, accessType });
-  if (depthOf(position) > deepestFolder) return refuse('Folder would lie too deep.');
+  if (depthOf(position) > deepestFolder) return refuse(TOO_DEEP);
   const added = { ...place, folderId, folderName, internalId, ...position, ancestors: [...position.ancestors], createdAt: now, lastUpdated: now };
   return {
     result: { success: true, id: folderId, message: 'Folder added.' },

@@ -215,7 +215,7 @@ describe('users/data/delete', () => {
 
   test.each([
     ['no users', { userIds: [] }, 'userIds'],
-    ['101 users', { userIds: Array.from({ length: 101 }, (_, i) => `u${i}`) }, 'userIds'],
+    ['501 users', { userIds: Array.from({ length: 501 }, (_, i) => `u${i}`) }, 'userIds'],
     ['31 organizations', { userIds: ['ada'], organizationIds: Array.from({ length: 31 }, (_, i) => `o${i}`) }, 'organizationIds'],
     ['no organizations', { userIds: ['ada'], organizationIds: [] }, 'organizationIds'],
     ['an unknown organization', { userIds: ['ada'], organizationIds: ['nowhere'] }, 'organizationIds'],
@@ -224,6 +224,15 @@ describe('users/data/delete', () => {
     expect([code, body.error.status]).toEqual([400, 'INVALID_ARGUMENT']);
     expect(body.error.message).toContain(field);
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
+  });
+
+  test('a list of more than 30 users deletes the first 30, and says so in tasksCount', async () => {
+    const userIds = Array.from({ length: 32 }, (_each, index) => `u${index}`);
+    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: userIds.map((userId) => ({ userId, name: 'X' })) });
+    const { tasksCount } = await begin({ userIds: ['u0', ...userIds], organizationIds: ['acme'] });
+    expect(tasksCount).toBe(30);
+    const left = await customer.ok('/v2/users/get', { organizationId: 'acme' });
+    expect(left.map(({ userId }: any) => userId).filter((userId: string) => userIds.includes(userId)).toSorted()).toEqual(['u30', 'u31']);
   });
 
   test('users whom nobody knows are no error; the status of an unknown job, or of another tenant\'s, is NOT_FOUND', async () => {

@@ -11,7 +11,7 @@ import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
-import { documentOrFolder, Id, limits, list, optional, UserProfile } from '../../../lib/schema.ts';
+import { documentOrFolder, Id, limits, list, optional, userContext, UserProfile } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/users/add',
@@ -25,8 +25,14 @@ export const endpoint = defineEndpoint({
     createDocument: optional(z.boolean()),
     folderId: optional(Id),
     createFolder: optional(z.boolean()),
+    parentFolderId: optional(Id),
+    context: userContext,
     users: list(UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }), limits.list),
-  }).check(documentOrFolder),
+  }).check(
+    documentOrFolder,
+    z.refine(({ parentFolderId, folderId, createFolder }) => parentFolderId === undefined || (folderId !== undefined && createFolder === true),
+      { path: ['parentFolderId'], error: 'must be given together with folderId and createFolder: true: it is the parent of a folder that the call makes' }),
+  ),
   output: ItemResults,
   message: 'User(s) processed successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
@@ -56,7 +62,7 @@ export const endpoint = defineEndpoint({
       return documentResource(document);
     }
     if (input.folderId !== undefined) {
-      return folderResource(await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now));
+      return folderResource(await deps.folders.ensure(place, input.folderId, input.createFolder ?? false, now, input.parentFolderId));
     }
     return { resourceType: 'organization', internalId: organization.internalId };
   }

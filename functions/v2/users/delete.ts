@@ -11,7 +11,7 @@ import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { sendTo } from '../../../lib/queues.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
-import { closedObject, documentOrFolder, Id, limits, list, OpenObject, optional } from '../../../lib/schema.ts';
+import { closedObject, documentOrFolder, Id, limits, list, optional, userContext } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/users/delete',
@@ -23,8 +23,7 @@ export const endpoint = defineEndpoint({
     documentId: optional(Id),
     folderId: optional(Id),
     userIds: list(Id, limits.list),
-    /** Published clients may send it. No event of a removed user exists that could carry it. */
-    context: optional(OpenObject),
+    context: userContext,
   }).check(documentOrFolder),
   output: z.object({ data: z.record(z.string(), ItemOutcome) }),
   message: 'User(s) deleted successfully.',

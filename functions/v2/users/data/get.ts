@@ -1,24 +1,28 @@
 import * as z from 'zod';
 import { readUserData, type UserDataCursor } from '../../../../lib/data/content/userData.ts';
+import { type EverywhereCursor, readUserDataEverywhere } from '../../../../lib/data/content/userDataEverywhere.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { ShownComment } from '../../../../lib/domain/content/comments.ts';
 import { ShownNotification } from '../../../../lib/domain/content/notifications.ts';
 import { ShownReaction } from '../../../../lib/domain/content/reactions.ts';
 import { ShownRecording } from '../../../../lib/domain/content/recordings.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { invalid } from '../../../../lib/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
+import { serviceName } from '../../../../lib/serviceName.ts';
 import { Id, optional, PageToken } from '../../../../lib/schema.ts';
 
 const path = '/v2/users/data/get';
 
 export const endpoint = defineEndpoint({
   path,
-  summary: 'Get what a user wrote and made in an organization, and is involved in',
+  summary: 'Get what a user wrote and made, and is involved in, in one organization or in all',
   auth: 'apiKey',
   kind: 'read',
-  input: z.object({ organizationId: Id, userId: Id, pageToken: optional(PageToken) }),
+  // Two fields of the interface are named after the service, a setting that is not known here: they are among the other keys.
+  input: z.looseObject({ organizationId: optional(Id), userId: optional(Id), uniqueId: optional(Id), pageToken: optional(PageToken) }),
   output: z.object({
     data: z.object({
       comments: z.array(ShownComment.extend({ annotationId: z.string(), documentId: z.string() })),
@@ -27,10 +31,11 @@ export const endpoint = defineEndpoint({
       notifications: z.array(ShownNotification),
     }),
     nextPageToken: z.string().nullable(),
+    uniqueId: z.string().optional(),
   }),
   message: 'Data fetched successfully.',
   errors: [],
-  uses: { organizations: findOrganization, data: readUserData },
+  uses: { organizations: findOrganization, data: readUserData, everywhere: readUserDataEverywhere, serviceName },
   impact: 'customers cannot answer their users who ask for their data',
   example: {
     data: { organizationId: 'acme', userId: 'ada' },
@@ -57,13 +62,35 @@ export const endpoint = defineEndpoint({
       nextPageToken: null,
     },
   },
-}, async ({ input: { organizationId, userId, pageToken }, caller, deps, now }) => {
+}, async ({ input, caller, deps, now }) => {
+  const { organizationId, uniqueId } = input;
+  const { userId, isEverywhere } = named(input, deps.serviceName);
+  const echo = uniqueId === undefined ? {} : { uniqueId };
+  if (isEverywhere || organizationId === undefined) {
+    const pages = paging(caller, [path, 'everywhere', userId], input, now);
+    const cursor = pages.after === undefined ? {} : (JSON.parse(pages.after) as EverywhereCursor);
+    const { next, ...data } = await deps.everywhere.page(caller.tenant, userId, cursor, now);
+    return { data, nextPageToken: pages.next(next && JSON.stringify(next)), ...echo };
+  }
   const organization = await deps.organizations.require(caller.tenant, organizationId);
-  const pages = paging(caller, [path, organization.internalId, userId], { pageToken }, now);
+  const pages = paging(caller, [path, organization.internalId, userId], input, now);
   const cursor = pages.after === undefined ? {} : (JSON.parse(pages.after) as UserDataCursor);
   const { next, ...data } = await deps.data.page(caller.tenant, organization, userId, cursor, now);
-  return { data, nextPageToken: pages.next(next && JSON.stringify(next)) };
+  return { data, nextPageToken: pages.next(next && JSON.stringify(next)), ...echo };
 });
+
+/** Whose data are asked for, and whether of all organizations. INVALID_ARGUMENT for what is missing, contradictory or has no effect. */
+function named(input: { readonly organizationId?: string | undefined; readonly userId?: string | undefined; readonly [key: string]: unknown }, service: string): { userId: string; isEverywhere: boolean } {
+  const [userIds, all] = [`${service}UserIds`, `${service}AllOrganizations`];
+  const refuse = (field: string, code: string, message: string) => invalid({ path: [field], code, message: `${field} ${message}` });
+  if ((input[userIds] ?? undefined) !== undefined) throw refuse(userIds, 'no_effect', 'must be left out: users have no ids of the service by which they are found; send userId');
+  const isEverywhere = input[all] ?? false;
+  if (typeof isEverywhere !== 'boolean') throw refuse(all, 'invalid_type', 'must be a boolean');
+  if (isEverywhere && input.organizationId !== undefined) throw refuse(all, 'custom', 'must not be given together with organizationId');
+  if (!isEverywhere && input.organizationId === undefined) throw refuse('organizationId', 'invalid_type', 'is required');
+  if (input.userId === undefined) throw refuse('userId', 'invalid_type', 'is required');
+  return { userId: input.userId, isEverywhere };
+}
 
 export const twin = defineTwin(endpoint);
 
