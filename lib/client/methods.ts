@@ -22,7 +22,7 @@ export interface Methods {
         /** Count the comment threads of documents that a user sees, and those with something new for the user. */
         readonly get: Method<typeof registry.commentannotationsCountGetV1>;
       };
-      /** Delete comment threads of a document with their comments and reactions. */
+      /** Delete comment threads of a document, or all of them, with their comments and reactions. */
       readonly delete: Method<typeof registry.commentannotationsDeleteV1>;
       /** Get comment threads with their comments: by id, or a page of a document's, a folder's or an organization's. */
       readonly get: Method<typeof registry.commentannotationsGetV1>;
@@ -213,7 +213,7 @@ export interface Methods {
         /** Count the comment threads of documents that a user sees, and those with something new for the user. */
         readonly get: Method<typeof registry.commentannotationsCountGet>;
       };
-      /** Delete comment threads of a document with their comments and reactions. */
+      /** Delete comment threads of a document, or all of them, with their comments and reactions. */
       readonly delete: Method<typeof registry.commentannotationsDelete>;
       /** Get comment threads with their comments: by id, or a page of a document's, a folder's or an organization's. */
       readonly get: Method<typeof registry.commentannotationsGet>;

@@ -51,6 +51,22 @@ describe('delete', () => {
     expect(await contentOf(engine, customer)).toEqual({ Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 });
   });
 
+  test('without a selector deletes all threads of the document, and of no other', async () => {
+    await addThreads(customer, [thread('a', { location: { id: 1 } }), thread('b', { commentData: [comment({ from: bob })] })]);
+    await addThreads(customer, [thread('a')], { documentId: 'other' });
+    expect(await remove({})).toMatchObject({ a: { success: true }, b: { success: true } });
+    expect(await left()).toEqual([]);
+    expect(idsIn(await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'other' }))).toEqual(['a']);
+    expect(await remove({})).toEqual({});
+  });
+
+  test('without a selector is refused for more than 500 threads, and deletes nothing', async () => {
+    for (let i = 0; i < 2; i++) await addThreads(customer, numbered(`t${i}`, 251).map((id) => thread(id)));
+    const { status, body } = await customer.call(DELETE, nda);
+    expect([status, body.error.message]).toEqual([400, 'More than 500 annotations are selected: select fewer']);
+    expect(await left()).toHaveLength(502);
+  });
+
   const agent = (url: string) => ({ agentSource: 'external', agentId: 'lint', agentName: 'Lint', url, reason: { title: 't', description: 'd', severity: 'high' } });
   test.each<[object, string[]]>([
     [{ locationIds: ['1'] }, ['located']], [{ userIds: ['bob'] }, ['bobs']], [{ agentId: 'lint' }, ['found', 'suggested']], [{ agentId: 'lint', agentUrls: ['https://a.example'] }, ['found']],
@@ -67,7 +83,7 @@ describe('delete', () => {
   });
 
   test.each([
-    ['nothing that selects', {}, 400], ['agentSuggestions: false alone', { agentSuggestions: false }, 400], ['31 ids', { annotationIds: numbered('a', 31) }, 400],
+    ['agentUrls without a URL', { agentUrls: ['x', 'mailto:a@example.com'] }, 400], ['a misspelt selector', { annotationId: ['a'] }, 400], ['agentSuggestions: false alone', { agentSuggestions: false }, 400], ['31 ids', { annotationIds: numbered('a', 31) }, 400],
     ['no organization', { organizationId: undefined, annotationIds: ['a'] }, 400], ['an unknown document', { documentId: 'none', annotationIds: ['a'] }, 404],
   ])('with %s is refused, and deletes nothing', async (_what, data, status) => {
     await addThreads(customer, [thread('a')]);

@@ -2,12 +2,14 @@ import * as z from 'zod';
 import { ensurePlace } from '../../../lib/data/content/places.ts';
 import { writeThreads } from '../../../lib/data/content/threadWriter.ts';
 import { distinctBy } from '../../../lib/dict.ts';
+import { requireAgentSources } from '../../../lib/domain/content/commentAgents.ts';
 import { NewThread } from '../../../lib/domain/content/threads.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId } from '../../../lib/results.ts';
 import { Id, limits, list, optional } from '../../../lib/schema.ts';
+import { serviceName } from '../../../lib/serviceName.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/add',
@@ -27,7 +29,7 @@ export const endpoint = defineEndpoint({
   }),
   message: 'Comment Annotation(s) added successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { ensurePlace, threads: writeThreads },
+  uses: { ensurePlace, threads: writeThreads, serviceName },
   impact: 'customers cannot start comment threads',
   example: {
     data: {
@@ -51,6 +53,7 @@ export const endpoint = defineEndpoint({
     result: { data: { 'clause-4': { success: true, annotationId: 'clause-4', commentIds: [1], message: 'Added Successfully' } } },
   },
 }, async ({ input, caller, deps, now, newId }) => {
+  requireAgentSources(input.commentAnnotations.flatMap(({ commentData }) => commentData), deps.serviceName);
   const found = await deps.ensurePlace(caller.tenant, input, now);
   const identified = input.commentAnnotations.map((sent) => ({ annotationId: sent.annotationId ?? newId('ann'), sent }));
   const threads = distinctBy(identified, ({ annotationId }) => annotationId);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { writeThreads } from '../../../lib/data/content/threadWriter.ts';
-import { agentSelectors, selectors, someSelector } from '../../../lib/domain/content/threadFilters.ts';
+import { agentSelectors, noEmptySelector, selectors, someAgentPage } from '../../../lib/domain/content/threadFilters.ts';
 import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
@@ -11,7 +11,7 @@ import { closedObject, Id, optional } from '../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/delete',
-  summary: 'Delete comment threads of a document with their comments and reactions',
+  summary: 'Delete comment threads of a document, or all of them, with their comments and reactions',
   auth: 'apiKey',
   kind: 'write',
   input: closedObject({
@@ -22,7 +22,7 @@ export const endpoint = defineEndpoint({
     actionUser: optional(ContentUser),
     triggerNotification: optional(z.boolean()),
     triggerActivities: optional(z.boolean()),
-  }).check(someSelector),
+  }).check(noEmptySelector, someAgentPage),
   output: ItemResults,
   message: 'Annotations deleted successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],

@@ -10,6 +10,7 @@ import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/schema.ts';
+import { serviceName } from '../../../lib/serviceName.ts';
 
 const path = '/v2/commentannotations/get';
 
@@ -42,7 +43,7 @@ export const endpoint = defineEndpoint({
   output: z.object({ data: z.union([z.array(ThreadRow.nullable()), z.record(z.string(), z.array(ThreadRow))]), nextPageToken: z.string().nullable() }),
   message: ({ data }) => (Array.isArray(data) ? 'Annotation(s) fetched successfully.' : 'Annotations fetched successfully.'),
   errors: ['NOT_FOUND'],
-  uses: { threads: readThreadPages },
+  uses: { threads: readThreadPages, serviceName },
   narrowBy: 'annotationIds',
   impact: 'customers cannot read comment threads',
   example: {
@@ -95,7 +96,8 @@ export const endpoint = defineEndpoint({
     },
   },
 }, async ({ input, caller, deps, now }) => {
-  const { documentIds, annotationIds, groupByDocumentId, order = 'desc', pageSize = limits.pageSize, pageToken: _, includeMetadata = true, includePageInfo = true, ...filters } = input;
+  const { documentIds, annotationIds, groupByDocumentId, order = 'desc', pageSize = limits.pageSize, pageToken: _, includeMetadata = true, includePageInfo = true, ...sent } = input;
+  const filters = { ...sent, agentSource: sent.agentSource === deps.serviceName ? 'svc' : sent.agentSource };
   const parts = { metadata: includeMetadata, pageInfo: includePageInfo };
   const grouped = (listed: Awaited<ReturnType<typeof deps.threads.page>>['values']) =>
     dict([...Map.groupBy(listed, ({ documentId }) => documentId)].map(([documentId, some]) => [documentId, some.map(({ thread }) => thread)] as const));

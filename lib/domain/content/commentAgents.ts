@@ -1,6 +1,7 @@
-import { distinctBy } from '../../dict.ts';
+import { distinct, distinctBy } from '../../dict.ts';
 import type { AgentRun } from '../agents/runs.ts';
-import { knownAgent, type NewComment } from './comments.ts';
+import { invalid } from '../../errors.ts';
+import { agentSourceOf, knownAgent, type NewComment } from './comments.ts';
 
 /** An agent of the service's own that a comment is of. */
 export interface CommentAgent {
@@ -21,9 +22,19 @@ export function runKey({ agentId, run }: CommentAgent): string {
 export function agentsOf(comments: readonly Pick<NewComment, 'agent' | 'createdAt'>[], { createdAt, now }: { createdAt: number; now: number }): CommentAgent[] {
   const agents = comments.flatMap((comment): CommentAgent[] => {
     const agent = comment.agent && knownAgent(comment.agent);
-    if (agent?.agentSource !== 'svc') return [];
+    if (!agent || agentSourceOf(agent.agentSource) === 'external') return [];
     const { agentId, executionId } = agent;
     return [{ agentId, run: executionId === undefined ? undefined : { executionId, at: Math.min(comment.createdAt ?? createdAt, now) } }];
   });
   return distinctBy(agents, runKey);
+}
+
+/** Throws INVALID_ARGUMENT when an agent is neither external nor the service's own, which is called by the service's name or `svc`. */
+export function requireAgentSources(comments: readonly Pick<NewComment, 'agent'>[], serviceName: string): void {
+  const known = distinct(['svc', serviceName, 'external']);
+  for (const { agent } of comments) {
+    if (agent === undefined || known.includes(knownAgent(agent).agentSource)) continue;
+    const message = `agent.agentSource must be ${known.map((name) => JSON.stringify(name)).join(' or ')}`;
+    throw invalid({ path: ['agent', 'agentSource'], code: 'invalid_value', message });
+  }
 }

@@ -28,7 +28,8 @@ export const Context = z.object({ access: optional(AccessContext) });
 
 /** What an agent says of a finding, and who it is (facts C8). */
 const KnownAgent = z.object({
-  agentSource: z.enum(['svc', 'external']),
+  /** `external`, or the service: under its own name or as `svc` (`requireAgentSources`). */
+  agentSource: Name,
   agentId: Id,
   executionId: optional(Id),
   agentType: optional(Name),
@@ -46,6 +47,11 @@ const KnownAgent = z.object({
 }).check(z.refine(({ agentSource, agentName }) => agentSource !== 'external' || agentName !== undefined, { path: ['agentName'], error: 'is required for external agents' }));
 type Open = Readonly<Record<string, unknown>>;
 const Agent = keptObject(KnownAgent);
+
+/** Whose agent an `agentSource` means; the service's own name is one for `svc`. */
+export function agentSourceOf(agentSource: string): 'svc' | 'external' {
+  return agentSource === 'external' ? 'external' : 'svc';
+}
 
 /** The documented part of an agent block. */
 export function knownAgent(agent: Open): z.output<typeof KnownAgent> {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { Id, limits, list, Name, optional } from '../../schema.ts';
 import { LocationKey } from './location.ts';
 import type { Status } from './statuses.ts';
@@ -29,6 +30,18 @@ const selectorNames = [...Object.keys(selectors), ...Object.keys(agentSelectors)
 export const someSelector = z.refine<{ readonly [S in Selector]?: unknown }>(
   (sent) => selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
   { path: ['annotationIds'], error: 'must be given, or another of what selects annotations' },
+);
+
+/** A deletion without a selector is about the whole document. A selector that selects nothing is refused: it must not widen the deletion. */
+export const noEmptySelector = z.refine<{ readonly [S in Selector]?: unknown }>(
+  (sent) => sent.agentSuggestions !== false || selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
+  { path: ['agentSuggestions'], error: 'must be true, or another selector must be given' },
+);
+
+/** Pages are selected by their URL: some have to be one. */
+export const someAgentPage = z.refine<{ readonly agentUrls?: readonly string[] | undefined }>(
+  ({ agentUrls }) => agentUrls === undefined || agentUrls.some((url) => parseHttpUrl(url) !== undefined),
+  { path: ['agentUrls'], error: 'must have an http or https URL' },
 );
 
 /** What else a listing can ask for. Times are epoch ms or ISO 8601. */

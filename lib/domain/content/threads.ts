@@ -4,7 +4,7 @@ import { isLongerThan } from '../../bytes.ts';
 import { distinct } from '../../dict.ts';
 import { Id, keptObject, list, OpenObject, optional } from '../../schema.ts';
 import {
-  type Comment, commentLists, CommentRow, commentRow, Context, contextItems, knownAgent, mentionedIn, newComments, oneCommentList, read, sentComments, ShownComment, ShownContext, showComment, showContext,
+  agentSourceOf, type Comment, commentLists, CommentRow, commentRow, Context, contextItems, knownAgent, mentionedIn, newComments, oneCommentList, read, sentComments, ShownComment, ShownContext, showComment, showContext,
 } from './comments.ts';
 import { Location, locationKey } from './location.ts';
 import { type ContentNames, recordMetadata } from './names.ts';
@@ -221,7 +221,7 @@ export function newThread(
     status: JSON.stringify(status),
     resolvedByUserId: isTerminal(status) ? from.userId : undefined,
     suggestion: type === 'suggestion' ? suggestionOf(sent.suggestion ?? {}) : undefined,
-    agent: agent === undefined ? undefined : ThreadAgent.parse(knownAgent(JSON.parse(agent) as Record<string, unknown>)),
+    agent: agent === undefined ? undefined : threadAgent(JSON.parse(agent) as Record<string, unknown>),
     participants: tally([], comments, []),
     commentCount: comments.length,
     lastCommentId: last.commentId,
@@ -231,6 +231,11 @@ export function newThread(
     lastUpdated: sent.lastUpdated ?? sent.createdAt ?? now,
   });
   return 'refused' in thread ? thread : { thread, comments };
+}
+
+function threadAgent(agent: Readonly<Record<string, unknown>>): Thread['agent'] {
+  const known = knownAgent(agent);
+  return ThreadAgent.parse({ ...known, agentSource: agentSourceOf(known.agentSource) });
 }
 
 function lastOf(comments: readonly Comment[]): Thread['last'] {

@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
 import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
+import { requireAgentSources } from '../../../../lib/domain/content/commentAgents.ts';
 import { commentLists, oneCommentList, sentComments } from '../../../../lib/domain/content/comments.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { Id, optional } from '../../../../lib/schema.ts';
+import { serviceName } from '../../../../lib/serviceName.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/comments/add',
@@ -25,15 +27,17 @@ export const endpoint = defineEndpoint({
   output: z.object({ data: z.array(z.number()) }),
   message: 'Comment(s) added successfully.',
   errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'ABORTED'],
-  uses: { findPlace: findPlaceToWrite, comments: writeComments },
+  uses: { findPlace: findPlaceToWrite, comments: writeComments, serviceName },
   impact: 'customers cannot reply to annotations',
   example: {
     data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentData: [{ commentText: 'One year, then?', from: { userId: 'bob', name: 'Bob' }, triggerNotification: true }] },
     result: { data: [2] },
   },
 }, async ({ input, caller, deps, now }) => {
+  const comments = sentComments(input);
+  requireAgentSources(comments, deps.serviceName);
   const at = await deps.findPlace(caller.tenant, input);
-  return { data: await deps.comments.add(at, input.annotationId, sentComments(input), { verify: input.verifyUserPermissions ?? false, now }) };
+  return { data: await deps.comments.add(at, input.annotationId, comments, { verify: input.verifyUserPermissions ?? false, now }) };
 });
 
 export const twin = defineTwin(endpoint);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
 import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
+import { requireAgentSources } from '../../../../lib/domain/content/commentAgents.ts';
 import { CommentChange, CommentId, CommentResults } from '../../../../lib/domain/content/comments.ts';
 import { ContentUser } from '../../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
@@ -8,6 +9,7 @@ import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId } from '../../../../lib/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/schema.ts';
+import { serviceName } from '../../../../lib/serviceName.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/comments/update',
@@ -31,7 +33,7 @@ export const endpoint = defineEndpoint({
   output: CommentResults,
   message: 'Comment updated successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-  uses: { findPlace: findPlaceToWrite, comments: writeComments },
+  uses: { findPlace: findPlaceToWrite, comments: writeComments, serviceName },
   impact: 'customers cannot edit comments',
   example: {
     data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentIds: [1], updatedData: { commentText: 'Three years is too long.' } },
@@ -39,6 +41,7 @@ export const endpoint = defineEndpoint({
   },
 }, async ({ input, caller, deps, now }) => {
   const { annotationId, commentIds, userIds, updatedData, actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false } = input;
+  requireAgentSources([updatedData], deps.serviceName);
   const at = await deps.findPlace(caller.tenant, input);
   const results = await deps.comments.update(at, annotationId, { commentIds: commentIds && [...new Set(commentIds)], userIds }, updatedData, { actor, notify, log, now });
   return { data: byId(results.map(({ commentId }) => String(commentId)), results.map(({ commentId: id, success, message }) => ({ success, id, message }))) };
