@@ -1,4 +1,4 @@
-import { readXml } from './xml.ts';
+import { readXml, type XmlBudget } from './xml.ts';
 
 /** Number formats that every spreadsheet has, and that show a date or a time. */
 const builtInDates = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]);
@@ -9,7 +9,7 @@ const MOST_STYLES = 70_000;
 const DAY_MILLISECONDS = 86_400_000;
 
 /** Tells which styles of cells show their number as a date. */
-export function readDateStyles(part: Buffer | undefined): (style: number) => boolean {
+export function readDateStyles(part: Buffer | undefined, budget: XmlBudget): (style: number) => boolean {
   const formats = new Set(builtInDates);
   const styles: boolean[] = [];
   let inCells = false;
@@ -23,7 +23,7 @@ export function readDateStyles(part: Buffer | undefined): (style: number) => boo
     close(name) {
       if (name === 'cellXfs') inCells = false;
     },
-  });
+  }, budget);
   return (style) => styles[style] ?? false;
 }
 

@@ -1,5 +1,5 @@
 import { tableLimits, type Unread } from './table.ts';
-import { readXml, STOP } from './xml.ts';
+import { readXml, STOP, type XmlBudget } from './xml.ts';
 
 /** A cell as a sheet has it: of type `s` its text is a number, that of a text which cells share. */
 export interface SheetCell {
@@ -15,7 +15,7 @@ export interface Sheet {
 }
 
 /** Reads a sheet as far as it is read of any file. Where a cell says that it is does not make anything larger. */
-export function readSheet(part: Buffer): Sheet {
+export function readSheet(part: Buffer, budget: XmlBudget): Sheet {
   const rows: { number: number; cells: (SheetCell | undefined)[] }[] = [];
   const unread: Unread[] = [];
   let [row, column] = [0, -1];
@@ -52,12 +52,12 @@ export function readSheet(part: Buffer): Sheet {
       }
       if (name === 'row' && cells.length > 0) rows.push({ number: row, cells });
     },
-  });
+  }, budget);
   return { rows, unread };
 }
 
 /** Those of the texts that cells share which are wanted, by their number. */
-export function readSharedTexts(part: Buffer | undefined, wanted: readonly number[]): Map<number, string> {
+export function readSharedTexts(part: Buffer | undefined, wanted: readonly number[], budget: XmlBudget): Map<number, string> {
   const texts = new Map<number, string>();
   if (part === undefined || wanted.length === 0) return texts;
   const numbers = new Set(wanted);
@@ -78,7 +78,7 @@ export function readSharedTexts(part: Buffer | undefined, wanted: readonly numbe
       texts.set(index, unescaped(text));
       if (--left === 0) throw STOP;
     },
-  });
+  }, budget);
   return texts;
 }
 

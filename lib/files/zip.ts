@@ -12,6 +12,8 @@ interface Entry {
 }
 
 const MOST_PARTS = 2_000;
+/** A longer name is not that of a part that is read. To take `..` out of a path can take quadratic time. */
+const LONGEST_NAME = 1_024;
 const [END, END_BYTES, LONGEST_COMMENT] = [0x06054b50, 22, 0xffff];
 const [ENTRY, ENTRY_BYTES] = [0x02014b50, 46];
 const [LOCAL, LOCAL_BYTES] = [0x04034b50, 30];
@@ -83,7 +85,7 @@ function directoryOf(bytes: Buffer): Map<string, Entry> {
       checksum: bytes.readUInt32LE(at + 16),
       packed: bytes.readUInt32LE(at + 20),
     };
-    entries.set(partName(bytes.subarray(at + ENTRY_BYTES, nameEnd).toString()), entry);
+    if (nameEnd - at - ENTRY_BYTES <= LONGEST_NAME) entries.set(partName(bytes.subarray(at + ENTRY_BYTES, nameEnd).toString()), entry);
     at = nameEnd + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
   }
   return entries;

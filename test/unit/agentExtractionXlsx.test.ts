@@ -1,9 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { strToU8, zipSync } from 'fflate';
 import { readSource } from '../../lib/domain/agents/extraction/source.ts';
+import { FileFault } from '../../lib/files/fileFault.ts';
 import { readWorkbook } from '../../lib/files/xlsx.ts';
 import { readSheet } from '../../lib/files/xlsxSheet.ts';
 import { showDate } from '../../lib/files/xlsxDates.ts';
+import { newXmlBudget } from '../../lib/files/xml.ts';
+import { cpuMilliseconds } from '../support/cpu.ts';
 import { type TestCell, workbook } from '../support/workbook.ts';
 
 const titles = ['Name', 'Instructions'];
@@ -134,7 +137,7 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
   };
 
   test('with cells far to the right, which are not read', () => {
-    const { rows } = readSheet(Buffer.from(`<worksheet>${row('<c r="A1"><v>1</v></c><c r="CV1"><v>2</v></c><c r="CW1"><v>3</v></c><c r="XFD1"><v>4</v></c>')}</worksheet>`));
+    const { rows } = readSheet(Buffer.from(`<worksheet>${row('<c r="A1"><v>1</v></c><c r="CV1"><v>2</v></c><c r="CW1"><v>3</v></c><c r="XFD1"><v>4</v></c>')}</worksheet>`), newXmlBudget());
     expect(rows[0]!.cells).toHaveLength(100);
   });
 
@@ -149,5 +152,54 @@ describe('a hostile XLSX file is ended soon, and takes little memory', () => {
     expect((user + system) / 1e6).toBeLessThan(5);
     const after = process.memoryUsage();
     expect((after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers) / 1e6).toBeLessThan(200);
+  });
+});
+
+describe('a workbook that costs more than it weighs', () => {
+  const sheets = (xml: string, count = 10) => workbook(Array.from({ length: count }, (_each, index) => ({ name: `S${index}`, rows: [], xml: `<sheetData>${xml}</sheetData>` })));
+  const inCell = (xml: string) => `<row><c><v>${xml}</v></c></row>`;
+  const MB = 1_150_000;
+  const filled = (piece: string, length = MB) => piece.repeat(length / piece.length);
+  const relations = (targets: readonly string[]) => strToU8(`<Relationships>${targets.map((target, index) => `<Relationship Id="rId${index + 1}" Type="worksheet" Target="${target}"/>`).join('')}</Relationships>`);
+  const random = (length: number) => Buffer.from(Array.from({ length }, (_each, index) => (Math.imul(index + 1, 2_654_435_761) >>> 13) & 0xff));
+
+  test.each<[string, () => Buffer]>([
+    ['empty elements in ten sheets', () => sheets(filled('<a/>'))],
+    ['attributes', () => sheets(filled(`<a ${Array.from({ length: 99 }, (_each, at) => `a${at}=""`).join(' ')}/>`))],
+    ['cells', () => sheets(filled(`<row>${'<c><v>1</v></c>'.repeat(100)}</row>`))],
+    ['entities in one cell', () => sheets(inCell(filled('&amp;')))],
+    ['references to characters', () => sheets(inCell(filled('&#65;')))],
+    ['carriage returns', () => sheets(inCell(filled('\r')))],
+    ['elements within a text', () => sheets(inCell(filled('a<b/>')))],
+    ['comments', () => sheets(filled('<!---->'))],
+    ['CDATA', () => sheets(inCell(filled('<![CDATA[]]>')))],
+    ['instructions', () => sheets(filled('<?a?>'))],
+    ['namespaces', () => sheets(filled('<a:b xmlns:a="x"/>'))],
+    ['one long name', () => sheets(`<${'a'.repeat(MB)}/>`)],
+    ['shared texts', () => workbook([{ name: 'A', rows: Array.from({ length: 499 }, () => ['x'.repeat(20)]) }], { parts: { 'xl/sharedStrings.xml': strToU8(`<sst>${'<si><t>a</t></si>'.repeat(500_000)}</sst>`) } })],
+    ['number formats', () => workbook([{ name: 'A', rows: [['a']] }], { parts: { 'xl/styles.xml': strToU8(`<a>${'<numFmt numFmtId="9" formatCode="[[[[[[[["/>'.repeat(200_000)}</a>`) } })],
+    ['sheets', () => workbook([{ name: 'A', rows: [['a']] }], { parts: { 'xl/workbook.xml': strToU8(`<workbook>${'<sheet name="a" r:id="rId1"/>'.repeat(100_000)}</workbook>`) } })],
+    ['a path that goes up and down', () => workbook([{ name: 'A', rows: [['a']] }], { parts: { 'xl/_rels/workbook.xml.rels': relations([`${'a'.repeat(1_000_000)}/${'b/../'.repeat(500_000)}`]) } })],
+    ['4 MB that cannot be compressed', () => workbook([{ name: 'A', rows: [['a']] }], { parts: { 'xl/worksheets/sheet1.xml': random(4_000_000) } })],
+  ])('with %s takes less than 1 s of CPU, and is read or refused', (_what, make) => {
+    const file = make();
+    expect(file.length).toBeLessThan(4 * 1_024 * 1_024);
+    expect(cpuMilliseconds(() => {
+      try {
+        readWorkbook(file);
+      } catch (error) {
+        if (!(error instanceof FileFault)) throw error;
+      }
+    }, 2)).toBeLessThan(1_000);
+  });
+
+  test('is refused by what all of its parts have in all', () => {
+    expect(() => readWorkbook(sheets(filled('<a/>', 200_000)))).toThrow(/too many elements in all/);
+    expect(() => readWorkbook(sheets(inCell(filled('&amp;'))))).toThrow(/too many characters in all/);
+    expect(readWorkbook(sheets(filled('<a/>', 100_000), 9))).toHaveLength(9);
+  });
+
+  test('is refused with more than 200 sheets', () => {
+    expect(() => readWorkbook(workbook(Array.from({ length: 201 }, (_each, index) => ({ name: `S${index}`, rows: [['a']] }))))).toThrow('has more than 200 sheets');
   });
 });
