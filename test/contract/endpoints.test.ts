@@ -174,7 +174,7 @@ describe('an unknown field', () => {
     '/v2/commentannotations/comments/update': ['organizationId', 'documentId', 'annotationId', 'commentIds', 'userIds', 'updatedData', 'triggerNotification'],
     '/v2/commentannotations/delete': ['organizationId', 'documentId', 'locationIds', 'userIds', 'annotationIds', 'agentId', 'agentSuggestions', 'agentUrls'],
     '/v2/commentannotations/update': ['organizationId', 'documentId', 'locationIds', 'userIds', 'annotationIds', 'updatedData', 'updateUsers'],
-    '/v2/crdt/delete': ['organizationId', 'documentId', 'editorIds'],
+    '/v2/crdt/delete': ['organizationId', 'documentId', 'editorIds', 'isServerIds'],
     '/v2/notifications/delete': ['organizationId', 'documentId', 'locationId', 'userId', 'notificationIds'],
     '/v2/notifications/update': ['organizationId', 'documentId', 'locationId', 'userId', 'verifyUserPermissions', 'notifications'],
     '/v2/organizations/delete': ['organizationIds'],
