@@ -41,10 +41,11 @@ describe('threads', () => {
   test('erased: nobody is assigned, subscribed, shown or said to have set the status', () => {
     const before: Thread = {
       ...thread, assignedTo: ada, subscribedUsers: json([ada, grace]), resolvedByUserId: 'ada', statusUpdatedByUserId: 'ada', visibility: { type: 'restricted', userIds: ['ada', 'max'] },
-      metadata: json(naming), customList: json([ada]),
+      metadata: json(naming), customList: json([ada]), pageInfo: json(naming), progress: json(naming), actions: json([ada]),
     };
     expect(eraseFromThread(before, leaving)).toEqual({
       ...thread, subscribedUsers: json([grace]), visibility: { type: 'restricted', userIds: ['max'] }, metadata: bareNaming, customList: json([{ userId: 'ada' }]),
+      pageInfo: bareNaming, progress: bareNaming, actions: json([{ userId: 'ada' }]),
     });
   });
 
@@ -63,9 +64,9 @@ describe('comments', () => {
   });
 
   test('erased: whom others mention and write to is an id', () => {
-    const before = { ...comment, to: json([ada, grace]), taggedUserContacts: json([{ text: '@Ada', userId: 'ada', contact: ada }, { text: '@Grace', contact: grace }, { text: '@Ada', contact: ada }]), metadata: json(naming), agent: json(naming) };
+    const before = { ...comment, to: json([ada, grace]), taggedUserContacts: json([{ text: '@Ada', userId: 'ada', contact: ada }, { text: '@Grace', contact: grace }, { text: '@Ada', contact: ada }]), metadata: json(naming), agent: json(naming), progress: json(naming), actions: json([ada]) };
     expect(eraseFromComment(before, leaving)).toEqual({
-      ...comment, to: json([{ userId: 'ada' }, grace]), metadata: bareNaming, agent: bareNaming,
+      ...comment, to: json([{ userId: 'ada' }, grace]), metadata: bareNaming, agent: bareNaming, progress: bareNaming, actions: json([{ userId: 'ada' }]),
       taggedUserContacts: json([{ userId: 'ada', contact: { userId: 'ada' } }, { text: '@Grace', contact: grace }, { contact: { userId: 'ada' } }]),
     });
     expect(eraseFromComment({ ...before, createdAt: UNTIL + 1 }, leaving)).toMatchObject({ to: before.to });
