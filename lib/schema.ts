@@ -163,7 +163,8 @@ export function depthAtMost(value: unknown, levels: number): boolean {
   return true;
 }
 
-const FilterValue = JsonValue.check(z.refine((value) => !isLongerThan(JSON.stringify(value) ?? '', limits.filterValueBytes), { error: `must be at most ${limits.filterValueBytes} bytes as JSON` }));
+const FilterValue = JsonValue.check(z.refine((value) => !isLongerThan(JSON.stringify(value) ?? '', limits.filterValueBytes), { error: `must be at most ${limits.filterValueBytes} bytes as JSON` }))
+  .meta({ description: 'Any JSON value' });
 
 /** Conditions on metadata that a document must all meet. */
 export const MetadataFilters = list(z.object({ key: Name, operator: z.enum(filterOperators), value: FilterValue }).check(

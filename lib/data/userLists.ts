@@ -23,6 +23,13 @@ export interface UserPage {
   readonly next: string | undefined;
 }
 
+/** Whose users a listing has: those in the contact list of a resource, or in groups under the customer's ids; only some of them when user ids are given. */
+export interface UserSelection {
+  readonly from: Resource | undefined;
+  readonly groupIds: readonly string[] | undefined;
+  readonly userIds: readonly string[] | undefined;
+}
+
 /** What a user that is read counts towards the limit of a walk over documents, so that one page reads a few thousand at most. */
 const SEARCHED_USER_BYTES = 8_000;
 
@@ -44,6 +51,13 @@ export class UserLists {
 
   constructor(deps: UserListsDeps) {
     this.#deps = deps;
+  }
+
+  /** A page of the users of a selection. NOT_FOUND when a group does not exist. */
+  async page(place: Place, { from, groupIds = [], userIds }: UserSelection, options: ListOptions): Promise<UserPage> {
+    if (!userIds) return from ? this.ofResource(place, from, options) : this.ofGroups(place, groupIds, options);
+    const users = from ? await this.#deps.users.contactsNamed(place, from, userIds) : await this.namedInGroups(place, groupIds, userIds);
+    return { values: options.isWanted ? users.filter(options.isWanted) : users, next: undefined };
   }
 
   /** A page of the contact list of a resource, by user id. */

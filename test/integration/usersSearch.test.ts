@@ -92,11 +92,11 @@ describe('searchKey of users/get', () => {
   });
 
   test.each([
-    ['', 'searchKey must not be empty'],
-    ['  ', 'searchKey must not be blank'],
-    [7, 'searchKey must be a string'],
-    ['x'.repeat(513), 'searchKey must have at most 512 characters'],
-  ])('%j is refused', async (searchKey, message) => {
+    ['searchKey must not be empty', ''],
+    ['searchKey must not be blank', '  '],
+    ['searchKey must be a string', 7],
+    ['searchKey must have at most 512 characters', 'x'.repeat(513)],
+  ])('is refused: %s', async (message, searchKey) => {
     expect(await refusal(GET, { searchKey })).toEqual([400, message]);
   });
 });

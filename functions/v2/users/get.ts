@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { readInvolvedDocuments } from '../../../lib/data/content/involvedDocuments.ts';
+import { fewInvolved, InvolvedFields, readInvolvedDocuments, withInvolved } from '../../../lib/data/content/involvedDocuments.ts';
 import { readDocuments } from '../../../lib/data/documents.ts';
 import { placeOf, readFolders } from '../../../lib/data/folders.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
-import { byDocument, listUsers, type UserPage } from '../../../lib/data/userLists.ts';
-import { documentResource, folderResource, type ListedUser, Profile, readUsers, type Resource } from '../../../lib/data/users.ts';
+import { byDocument, listUsers } from '../../../lib/data/userLists.ts';
+import { documentResource, folderResource, type ListedUser, Profile, type Resource } from '../../../lib/data/users.ts';
 import { dict, distinct } from '../../../lib/dict.ts';
 import { matchesUser } from '../../../lib/domain/users.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
@@ -16,15 +16,7 @@ import { documentOrFolder, Id, limits, list, Name, notTogether, optional, PageSi
 
 const path = '/v2/users/get';
 
-/** Users whose documents one call reads: for each it reads up to 1,000 records of every kind. */
-const MOST_INVOLVED = 5;
-
-const ShownUser = Profile.extend({
-  userId: z.string(),
-  involvedDocuments: z.array(z.string()).optional(),
-  involvedDocumentsCount: z.int().optional(),
-  hasMoreInvolvedDocuments: z.boolean().optional(),
-});
+const ShownUser = Profile.extend({ userId: z.string(), ...InvolvedFields });
 
 export const endpoint = defineEndpoint({
   path,
@@ -48,15 +40,14 @@ export const endpoint = defineEndpoint({
     documentOrFolder,
     notTogether('organizationUserGroupIds', 'documentId', 'folderId', 'allDocuments', 'groupByDocumentId'),
     notTogether('allDocuments', 'documentId', 'folderId', 'userIds'),
-    z.refine(({ includeInvolvedDocuments, includeInvolvedDocumentsCount, userIds }) => !(includeInvolvedDocuments || includeInvolvedDocumentsCount) || (userIds !== undefined && userIds.length <= MOST_INVOLVED),
-      { path: ['userIds'], error: `must name 1 to ${MOST_INVOLVED} users together with includeInvolvedDocuments or includeInvolvedDocumentsCount` }),
+    fewInvolved,
     z.refine(({ groupByDocumentId, documentId, allDocuments }) => !groupByDocumentId || documentId !== undefined || allDocuments === true,
       { path: ['groupByDocumentId'], error: 'must be given together with documentId or allDocuments: true' }),
   ),
   output: z.object({ data: z.union([z.array(ShownUser), z.record(z.string(), z.array(ShownUser))]), nextPageToken: z.string().nullable() }),
   message: 'User(s) retrieved successfully.',
   errors: ['NOT_FOUND'],
-  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: readUsers, lists: listUsers, involved: readInvolvedDocuments },
+  uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, lists: listUsers, involved: readInvolvedDocuments },
   narrowBy: 'pageSize',
   impact: 'customers cannot read their users',
   example: {
@@ -72,8 +63,7 @@ export const endpoint = defineEndpoint({
   const from = groupIds || input.allDocuments ? undefined : await listed();
   const listing = from ? [from.internalId] : [place.organization, ...(groupIds ? ['groups', ...groupIds] : ['documents'])];
   const pages = paging(caller, [path, ...listing, ...(searchKey === undefined ? [] : ['search', searchKey])], input, now);
-  const isWanted = searchKey === undefined ? undefined : matchesUser(searchKey);
-  const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after, isWanted };
+  const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after, isWanted: searchKey === undefined ? undefined : matchesUser(searchKey) };
   return internalAs('Error retrieving user(s).', answer);
 
   async function answer() {
@@ -82,28 +72,16 @@ export const endpoint = defineEndpoint({
       const users = values.map((one) => ({ ...one, user: shown(one.user) }));
       return { data: groupByDocumentId ? byDocument(users) : users.map(({ user }) => user), nextPageToken: pages.next(next) };
     }
-    const page = userIds ? await named(userIds) : await usersOfOne();
+    const page = await deps.lists.page(place, { from, groupIds, userIds }, options);
     const users = await withDocuments(page.values);
     return { data: groupByDocumentId && documentId !== undefined ? dict([[documentId, users]]) : users, nextPageToken: pages.next(page.next) };
-  }
-
-  async function usersOfOne(): Promise<UserPage> {
-    return from ? deps.lists.ofResource(place, from, options) : deps.lists.ofGroups(place, groupIds ?? [], options);
-  }
-
-  async function named(ids: readonly string[]): Promise<UserPage> {
-    const users = from ? await deps.users.contactsNamed(place, from, ids) : await deps.lists.namedInGroups(place, groupIds ?? [], ids);
-    return { values: isWanted ? users.filter(isWanted) : users, next: undefined };
   }
 
   async function withDocuments(users: readonly ListedUser[]): Promise<z.output<typeof ShownUser>[]> {
     const { includeInvolvedDocuments: withIds, includeInvolvedDocumentsCount: withCount } = input;
     if (!withIds && !withCount) return users.map(shown);
     const involved = await deps.involved.of(place, users.map(({ userId }) => userId));
-    return users.map((user, index) => {
-      const { documentIds = [], hasMore = false } = involved[index] ?? {};
-      return { ...shown(user), ...(withIds && { involvedDocuments: [...documentIds] }), ...(withCount && { involvedDocumentsCount: documentIds.length }), hasMoreInvolvedDocuments: hasMore };
-    });
+    return users.map((user, index) => ({ ...shown(user), ...withInvolved(involved[index], { withIds, withCount }) }));
   }
 
   async function listed(): Promise<Resource> {
@@ -114,9 +92,7 @@ export const endpoint = defineEndpoint({
 });
 
 /** A user without what only the service needs to know. */
-function shown(user: ListedUser): z.output<typeof ShownUser> {
-  return ShownUser.parse(user);
-}
+const shown = (user: ListedUser): z.output<typeof ShownUser> => ShownUser.parse(user);
 
 export const twin = defineUnpagedTwin(endpoint, { narrowBy: 'userIds', ignored: ['groupByDocumentId'], row: ShownUser });
 

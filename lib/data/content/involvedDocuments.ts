@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { Capability } from '../../capability.ts';
 import { folderChain, hasEnded } from '../../domain/access.ts';
 import { DocumentReader } from '../documents.ts';
@@ -18,6 +19,23 @@ export interface InvolvedDocuments {
   readonly documentIds: readonly string[];
   /** Whether older records were not looked at, so that documents can be missing. */
   readonly hasMore: boolean;
+}
+
+/** Users whose documents one call reads: for each it reads up to 1,000 records of every kind. */
+const MOST_INVOLVED = 5;
+
+/** Refuses to read the documents of more users than that, or of users that are not named. */
+export const fewInvolved = z.refine<{ includeInvolvedDocuments?: boolean | undefined; includeInvolvedDocumentsCount?: boolean | undefined; userIds?: readonly string[] | undefined }>(
+  ({ includeInvolvedDocuments, includeInvolvedDocumentsCount, userIds }) => !(includeInvolvedDocuments || includeInvolvedDocumentsCount) || (userIds !== undefined && userIds.length <= MOST_INVOLVED),
+  { path: ['userIds'], error: `must name 1 to ${MOST_INVOLVED} users together with includeInvolvedDocuments or includeInvolvedDocumentsCount` },
+);
+
+/** The fields of an answer about a user that tell of these documents. */
+export const InvolvedFields = { involvedDocuments: z.array(z.string()).optional(), involvedDocumentsCount: z.int().optional(), hasMoreInvolvedDocuments: z.boolean().optional() };
+
+/** What an answer about a user says of these documents. */
+export function withInvolved({ documentIds, hasMore }: InvolvedDocuments = { documentIds: [], hasMore: false }, { withIds = false, withCount = false }: { readonly withIds?: boolean | undefined; readonly withCount?: boolean | undefined }) {
+  return { ...(withIds && { involvedDocuments: [...documentIds] }), ...(withCount && { involvedDocumentsCount: documentIds.length }), hasMoreInvolvedDocuments: hasMore };
 }
 
 /** How many records of each kind are looked at for one user, the latest first. */
