@@ -26,17 +26,18 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** A failure that the service answered, or the platform in front of it. */
+/** A failure of a call: an answer of the service or of the platform in front of it, or no answer at all. */
 export class ServiceError extends Error {
-  /** Of an answer that is none of the service's, what its HTTP status comes to. */
+  /** The status in the answer, else the status that its HTTP status stands for. UNAVAILABLE when there was no answer; `cause` is then what `fetch` threw. */
   readonly status: ErrorStatus;
+  /** 0 when there was no answer. */
   readonly httpStatus: number;
   /** What to quote when asking about it. */
   readonly requestId: string | undefined;
   readonly details: unknown;
 
-  constructor(path: string, httpStatus: number, requestId: string | undefined, { status, message, details }: { status: ErrorStatus; message: string; details?: unknown }) {
-    super(`${path}: ${status}: ${message}`);
+  constructor(path: string, httpStatus: number, requestId: string | undefined, { status, message, details }: { status: ErrorStatus; message: string; details?: unknown }, options?: ErrorOptions) {
+    super(`${path}: ${status}: ${message}`, options);
     this.name = 'ServiceError';
     this.status = status;
     this.httpStatus = httpStatus;
@@ -49,8 +50,8 @@ const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
 
 /**
- * A client of a service. Methods throw ServiceError when the service refuses a call, what `fetch` throws when it cannot be reached. What passes is
- * tried again, a write under one idempotency key, so that it happens once.
+ * Returns a client of a service. Methods throw ServiceError when the service refuses a call or cannot be reached, and the reason of the
+ * call's own signal when that ends it. The client repeats calls whose failure may pass; a write has one idempotency key, so that it happens once.
  */
 export function createClient({ attempts = 4, timeoutMilliseconds = 35_000, serviceName = 'svc', ...options }: ClientOptions): Methods {
   const send = options.fetch ?? fetch;
@@ -61,12 +62,15 @@ export function createClient({ attempts = 4, timeoutMilliseconds = 35_000, servi
     const { path, repeats } = operation;
     const key = idempotencyKey ?? (repeats ? crypto.randomUUID() : undefined);
     const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers, ...(key !== undefined && { 'idempotency-key': key }) }, body: JSON.stringify({ data }) };
+    const url = new URL(path, options.baseUrl);
     for (let attempt = 1; ; attempt++) {
       try {
         const timeout = AbortSignal.timeout(timeoutMilliseconds);
-        return await resultOf(path, await send(new URL(path, options.baseUrl), { ...request, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }));
+        return await resultOf(path, await send(url, { ...request, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }));
       } catch (error) {
-        if (attempt >= attempts || signal?.aborted || (error instanceof ServiceError && !errorCatalogue[error.status].retryable)) throw error;
+        if (signal?.aborted) throw error;
+        const failure = error instanceof ServiceError ? error : unreachable(path, error);
+        if (attempt >= attempts || !errorCatalogue[failure.status].retryable) throw failure;
       }
       await pause(Math.random() * Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE), undefined, { signal });
     }
@@ -98,6 +102,12 @@ async function resultOf(path: string, response: Response): Promise<unknown> {
   // The second one is the gateway's name for the same, where it answers itself.
   const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
   throw new ServiceError(path, response.status, requestId, errorOf(body ?? {}, response.status));
+}
+
+/** The failure of an attempt that got no answer: no connection, a connection that broke, or a time-out. */
+function unreachable(path: string, cause: unknown): ServiceError {
+  const { message } = Object(cause) as { readonly message?: unknown };
+  return new ServiceError(path, 0, undefined, { status: 'UNAVAILABLE', message: textOf(message) ?? String(cause) }, { cause });
 }
 
 /** What an answer says, as far as it says it: the gateway answers `{ "message" }` without an envelope, others in between no JSON at all. */

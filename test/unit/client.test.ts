@@ -149,10 +149,21 @@ describe('retries', () => {
     expect(received.map(({ headers }) => headers['idempotency-key'])).toEqual(['mine', undefined]);
   });
 
+  test('end with UNAVAILABLE and the cause when the service cannot be reached', async () => {
+    const { baseUrl, received } = await serviceOf(cutOff);
+    const broken = await createClient({ baseUrl, attempts: 2 }).v2.organizations.add(organizations).catch((thrown: unknown) => thrown);
+    expect(broken).toBeInstanceOf(ServiceError);
+    expect(broken).toMatchObject({ status: 'UNAVAILABLE', httpStatus: 0, requestId: undefined, message: '/v2/organizations/add: UNAVAILABLE: fetch failed', cause: { name: 'TypeError', message: 'fetch failed' } });
+    expect(received).toHaveLength(2);
+    server?.close();
+    server?.closeAllConnections();
+    await expect(createClient({ baseUrl, attempts: 1 }).v2.organizations.get({})).rejects.toMatchObject({ status: 'UNAVAILABLE', cause: { cause: { code: 'ECONNREFUSED' } } });
+  });
+
   test('are given up with their signal, and one attempt after its time', async () => {
     const { baseUrl, received } = await serviceOf(() => undefined);
     const client = createClient({ baseUrl, timeoutMilliseconds: 30, attempts: 2 });
-    await expect(client.v2.organizations.get({})).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(client.v2.organizations.get({})).rejects.toMatchObject({ name: 'ServiceError', status: 'UNAVAILABLE', cause: { name: 'TimeoutError' } });
     expect(received).toHaveLength(2);
     const controller = new AbortController();
     const call = createClient({ baseUrl }).v2.organizations.get({}, { signal: controller.signal });
