@@ -36,7 +36,10 @@ const wellFormed = z.refine<string>((text) => text.isWellFormed(), { error: 'mus
 export const Id = z.string().min(1).max(limits.idCharacters).check(
   wellFormed,
   z.refine((text) => !CONTROL_CHARACTER.test(text), { error: 'must not contain control characters' }),
-);
+).meta({ pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' });
+
+/** A time in an answer, ISO 8601 in UTC with milliseconds. */
+export const IsoTime = z.string().meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' });
 
 /** A free text of at most 32 KB. */
 export const Text = z.string().check(wellFormed, bytesAtMost(limits.textBytes));
@@ -123,6 +126,25 @@ export function keptObject<S extends z.ZodObject>(known: S): z.ZodType<Readonly<
   });
   knownKeys.set(schema, known);
   return schema;
+}
+
+/** A rule about which fields of an object must be given: at least one of them, or exactly one. */
+export interface FieldRule {
+  readonly rule: 'anyOf' | 'oneOf';
+  readonly names: readonly string[];
+}
+
+const fieldRules = new WeakMap<object, FieldRule>();
+
+/** Says in the reference which fields a check asks for. Names that an object does not have are left out there. */
+export function withFieldRule<C extends object>(rule: FieldRule['rule'], names: readonly string[], check: C): C {
+  fieldRules.set(check, { rule, names });
+  return check;
+}
+
+/** The rules that the checks of a schema have for the reference. */
+export function fieldRulesOf(schema: z.core.$ZodType): FieldRule[] {
+  return (schema._zod.def.checks ?? []).flatMap((check) => fieldRules.get(check) ?? []);
 }
 
 /** Top-level fields of an object that another version of its schema ignores, or requires although they are optional. */

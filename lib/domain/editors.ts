@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { invalid } from '../errors.ts';
-import { Id, optional } from '../schema.ts';
+import { Id, IsoTime, optional } from '../schema.ts';
 import type { CrdtType, CrdtValue } from './crdt/values.ts';
 
 /** An update that changes nothing. */
@@ -32,14 +32,14 @@ export const ownIds = { isServerIds: optional(z.literal(false, { error: 'must be
 
 /** A value of an editor as it is sent; whether it fits the type is another question. */
 export const EditorValue = z.custom<CrdtValue>((value) => typeof value === 'string' || (typeof value === 'object' && value !== null), { error: 'must be a string, an object or an array' })
-  .meta({ anyOf: [{ type: 'string' }, { type: 'object' }, { type: 'array' }] });
+  .meta({ anyOf: [{ type: 'string' }, { type: 'object' }, { type: 'array', items: { description: 'Any JSON value' } }] });
 
 /** An editor as answers and events show it (spec 2, CRDT store record). */
 export const EditorRecord = z.object({
   data: EditorValue,
   id: z.string(),
   /** ISO 8601. */
-  lastUpdate: z.string(),
+  lastUpdate: IsoTime,
   /** Empty when nobody said who it was. */
   lastUpdatedBy: z.string(),
   sessionId: z.string().nullable(),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { fieldChangesOf, type FieldChanges, knownKeysOf } from '../schema.ts';
+import { fieldChangesOf, type FieldChanges, fieldRulesOf, knownKeysOf } from '../schema.ts';
 
 /** A schema as the document writes it: JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -18,26 +18,41 @@ export function jsonSchemaOf(schema: z.core.$ZodType, shared: Shared = none): Js
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const name = zodSchema === schema ? undefined : shared.get(zodSchema);
-      const better = name === undefined ? (beyondZod(zodSchema) ?? (takesAnything(jsonSchema) ? anything : undefined)) : { $ref: `#/components/schemas/${name}` };
-      if (!better) return;
+      const better = name === undefined ? beyondZod(zodSchema, jsonSchema) : { $ref: `#/components/schemas/${name}` };
+      if (!better) return addRules(zodSchema, jsonSchema);
       for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword];
       Object.assign(jsonSchema, better);
     },
   });
   delete made.$schema;
-  return made;
+  return withAnything(made) as JsonSchema;
 }
 
 const anything: JsonSchema = { description: 'Any JSON value' };
 
-/** Whether it is a choice of which one takes everything. */
-function takesAnything({ anyOf }: JsonSchema): boolean {
-  return anyOf?.some((one) => typeof one === 'object' && Object.keys(one).length === 0) ?? false;
+/**
+ * A schema in which every choice that includes everything is any value. It needs the finished schema: while zod still makes it, a part that several
+ * fields share is empty.
+ */
+function withAnything(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withAnything);
+  if (typeof node !== 'object' || node === null) return node;
+  const { anyOf } = node as JsonSchema;
+  if (anyOf?.some((one) => typeof one === 'object' && Object.keys(one).every((key) => key === 'description'))) return anything;
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withAnything(value)]));
+}
+
+/** Adds which fields must be given. They stand in `allOf`, beside the properties: generators take `anyOf` at the top for a choice of types. */
+function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
+  if (!(schema instanceof z.ZodObject)) return;
+  const rules = fieldRulesOf(schema).map(({ rule, names }) => ({ [rule]: names.filter((name) => name in schema.shape).map((name) => ({ required: [name] })) }));
+  if (rules.length > 0) json.allOf = rules;
 }
 
 /** What zod's own JSON Schema of a schema does not say; undefined where it says everything. */
-function beyondZod(schema: z.core.$ZodType): JsonSchema | undefined {
-  if (schema instanceof z.ZodUnknown) return anything;
+function beyondZod(schema: z.core.$ZodType, made: JsonSchema): JsonSchema | undefined {
+  const saysNothing = schema instanceof z.ZodCustom && Object.keys(made).length === 0;
+  if (schema instanceof z.ZodUnknown || saysNothing) return anything;
   const changed = fieldChangesOf(schema);
   if (changed) return withChanges(jsonSchemaOf(changed.base), changed.changes);
   const known = knownKeysOf(schema as z.ZodType);

@@ -70,6 +70,11 @@ function prepared(node: unknown, closed: 'closed' | 'open'): unknown {
   if (Array.isArray(node)) return node.map((item) => prepared(item, closed));
   if (typeof node !== 'object' || node === null) return node;
   if ('$ref' in node) return prepared(referred(node.$ref as string), closed);
+  // A rule about which fields are given: zod checks `required` only beside `properties`.
+  if ('required' in node && Array.isArray(node.required) && !('properties' in node)) {
+    const names = node.required as string[];
+    return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])), required: names, additionalProperties: true };
+  }
   const entries = Object.entries(node).map(([key, value]) => [key, prepared(value, closed)] as const);
   const shuts = closed === 'closed' && 'properties' in node && !('additionalProperties' in node);
   return { ...Object.fromEntries(entries), ...(shuts && { additionalProperties: false }) };

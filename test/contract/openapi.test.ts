@@ -174,7 +174,7 @@ describe('a schema of', () => {
     const { paths } = openApiDocument([endpoint], { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
     return paths['/v2/things/add']!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
   };
-  const id = { type: 'string', minLength: 1, maxLength: 512 };
+  const id = { type: 'string', minLength: 1, maxLength: 512, pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' };
 
   test('a list tells its items and its length', () => {
     expect(schemaOf(list(Id, 30))).toEqual({ type: 'array', minItems: 1, maxItems: 30, items: id });
@@ -195,6 +195,47 @@ describe('a schema of', () => {
 
   test('any value at all says so', () => {
     expect(schemaOf(z.object({ value: z.unknown() }))).toMatchObject({ properties: { value: { description: 'Any JSON value' } } });
+  });
+});
+
+describe('what client generators need', () => {
+  const schemaOf = (path: string) => openApi.paths[path]!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
+  const property = (path: string, name: string) => schemaOf(path).properties![name] as JsonSchema;
+
+  test('every array says what its items are', () => {
+    const without = [...nodes(openApi)].filter(([, node]) => [node.type].flat().includes('array') && node.items === undefined && !Array.isArray(node.prefixItems));
+    expect(without.map(([path]) => path)).toEqual([]);
+  });
+
+  test('the data of an editor is text, an object or a list of any values', () => {
+    for (const path of ['/v2/crdt/add', '/v2/crdt/update']) expect(property(path, 'data')).toEqual({ anyOf: [{ type: 'string' }, { type: 'object' }, { type: 'array', items: { description: 'Any JSON value' } }] });
+  });
+
+  test('two fields of one schema both have it', () => {
+    expect(property('/v2/workspace/create', 'workspaceName')).toEqual({ anyOf: [{ type: 'string', minLength: 1, maxLength: 200 }, { type: 'null' }] });
+    expect(property('/v2/commentannotations/comments/add', 'comments')).toEqual(property('/v2/commentannotations/comments/add', 'commentData'));
+  });
+
+  test('a field that takes some values lists them', () => {
+    expect(property('/v2/agents/extract', 'mimeType').enum).toEqual(['text/csv', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'text/plain', 'application/pdf']);
+  });
+
+  test('a rule about which fields are given is a choice of required fields', () => {
+    const required = (...names: string[]) => names.map((name) => ({ required: [name] }));
+    expect(schemaOf('/v2/notifications/delete').allOf).toEqual([{ anyOf: required('documentId', 'locationId', 'userId', 'notificationIds') }]);
+    expect(schemaOf('/v2/commentannotations/comments/add').allOf).toEqual([{ oneOf: required('commentData', 'comments') }]);
+    expect(schemaOf('/v2/commentannotations/update').allOf).toEqual([{ anyOf: required('annotationIds', 'locationIds', 'userIds') }, { anyOf: required('updatedData', 'updateUsers') }]);
+    expect(schemaOf('/v2/organizations/folders/access/update').allOf).toEqual([{ anyOf: required('accessType', 'inheritFromParent') }]);
+  });
+
+  test('ids and times have patterns, which their examples match', () => {
+    const idPattern = new RegExp(property('/v2/users/get', 'organizationId').pattern!, 'u');
+    expect(['acme', 'ein Büro', '\u{1f469}'].map((id) => idPattern.test(id))).toEqual([true, true, true]);
+    expect(['', 'a\u0000', 'a\nb', '\u0085'].map((id) => idPattern.test(id))).toEqual([false, false, false, false]);
+    const [, text] = (property('/v2/commentannotations/get', 'createdAfter').anyOf![0] as JsonSchema).anyOf as JsonSchema[];
+    const timePattern = new RegExp(text!.pattern!, 'u');
+    expect(['2026-11-22', '2026-11-22T10:00Z', '2026-11-22T10:00:00.5+02:00'].map((time) => timePattern.test(time))).toEqual([true, true, true]);
+    expect(['now', '2026-11-22T10:00', '22.11.2026'].map((time) => timePattern.test(time))).toEqual([false, false, false]);
   });
 });
 

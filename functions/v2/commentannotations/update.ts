@@ -9,7 +9,7 @@ import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';
-import { closedObject, Id, optional, Text } from '../../../lib/schema.ts';
+import { closedObject, Id, optional, Text, withFieldRule } from '../../../lib/schema.ts';
 
 const REASON_CHARACTERS = 4_000;
 
@@ -29,9 +29,9 @@ export const endpoint = defineEndpoint({
     actionUser: optional(ContentUser),
     triggerNotification: optional(z.boolean()),
     triggerActivities: optional(z.boolean()),
-  }).check(someSelector, z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, {
+  }).check(someSelector, withFieldRule('anyOf', ['updatedData', 'updateUsers'], z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, {
     path: ['updatedData'], error: 'must be given, or updateUsers',
-  }), z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
+  })), z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
     path: ['actionUser'], error: 'is required with reason',
   }), z.refine(({ reason }) => reason === undefined || reason.trim() !== '', { path: ['reason'], error: 'must not be blank' })),
   output: ItemResults,

@@ -11,7 +11,7 @@ import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { ItemOutcome } from '../../../lib/results.ts';
-import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';
+import { closedObject, Id, limits, list, optional, withFieldRule } from '../../../lib/schema.ts';
 
 const selectors = ['documentId', 'locationId', 'userId', 'notificationIds'] as const;
 
@@ -26,7 +26,7 @@ export const endpoint = defineEndpoint({
     locationId: optional(LocationKey),
     userId: optional(Id),
     notificationIds: optional(list(NotificationId, limits.list)),
-  }).check(z.refine((data) => selectors.some((name) => data[name] !== undefined), { error: 'must have at least one of documentId, locationId, userId and notificationIds' })),
+  }).check(withFieldRule('anyOf', selectors, z.refine((data) => selectors.some((name) => data[name] !== undefined), { error: 'must have at least one of documentId, locationId, userId and notificationIds' }))),
   output: z.object({
     data: z.record(z.string(), ItemOutcome),
     /** Whether there are more than one call deletes: the same call deletes those. */

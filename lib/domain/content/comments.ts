@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isLongerThan } from '../../bytes.ts';
 import { distinct } from '../../dict.ts';
-import { AccessContext, Id, keptObject, list, Name, OpenObject, optional, Text } from '../../schema.ts';
+import { AccessContext, Id, IsoTime, keptObject, list, Name, OpenObject, optional, Text, withFieldRule } from '../../schema.ts';
 import { accessFields } from '../access.ts';
 import { type ContentNames, recordMetadata } from './names.ts';
 import { Actions, Progress } from './progress.ts';
@@ -105,7 +105,9 @@ export const NewComment = z.object({
   triggerNotification: optional(z.boolean()),
   /** Whether an activity is logged. */
   triggerActivities: optional(z.boolean()),
-}).check(isSmall, involvesFew, z.refine(hasContent, { path: ['commentText'], error: 'must be given, or commentHtml, an attachment or isCommentResolverUsed' }));
+}).check(isSmall, involvesFew, withFieldRule('anyOf', ['commentText', 'commentHtml', 'attachments', 'isCommentResolverUsed'], z.refine(hasContent, {
+  path: ['commentText'], error: 'must be given, or commentHtml, an attachment or isCommentResolverUsed',
+})));
 export type NewComment = z.output<typeof NewComment>;
 
 /** Several comments of one call; an id that the caller chooses is there once. */
@@ -125,9 +127,9 @@ interface CommentLists {
   readonly comments?: NewComment[] | undefined;
 }
 
-export const oneCommentList = z.refine<CommentLists>(({ commentData, comments }) => (commentData === undefined) !== (comments === undefined), {
+export const oneCommentList = withFieldRule('oneOf', ['commentData', 'comments'], z.refine<CommentLists>(({ commentData, comments }) => (commentData === undefined) !== (comments === undefined), {
   path: ['commentData'], error: 'must be given, or comments, and not both',
-});
+}));
 
 /** The comments of a call that passed `oneCommentList`. */
 export function sentComments({ commentData, comments }: CommentLists): NewComment[] {
@@ -293,7 +295,7 @@ export const ShownComment = z.object({
   /** Epoch milliseconds. */
   createdAt: z.number(),
   /** ISO 8601. */
-  lastUpdated: z.string(),
+  lastUpdated: IsoTime,
   metadata: OpenShown,
 });
 export type ShownComment = z.output<typeof ShownComment>;

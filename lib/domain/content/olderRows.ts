@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { iso } from '../../iso.ts';
+import { IsoTime } from '../../schema.ts';
 import { ShownComment } from './comments.ts';
 import { StoredUser } from './user.ts';
 
@@ -16,7 +17,7 @@ export const OlderThread = z.object({
   /** Epoch milliseconds. */
   createdAt: z.number(),
   /** ISO 8601. */
-  lastUpdated: z.string(),
+  lastUpdated: IsoTime,
   status: z.record(z.string(), z.unknown()),
 });
 

@@ -16,7 +16,7 @@ const StatusObject = keptObject(z.object({ id: Id, name: optional(Name), type: o
 const statusTypes = ['default', 'ongoing', 'terminal'] as const;
 
 /** A status without an id, as clients of the first version send it. */
-const StatusOfType = z.object({ id: optional(z.undefined()), type: z.enum(statusTypes) });
+const StatusOfType = z.object({ id: z.null().optional(), type: z.enum(statusTypes) });
 
 /** A status as callers send it: whole, or its id alone, or its type alone. */
 export const SentStatus = z.union([Id, StatusObject, StatusOfType], { error: `must be the id of a status, an object with the id, or an object with a type (${statusTypes.join(', ')})` });
@@ -27,7 +27,7 @@ export const initialStatus: Status = catalogue.OPEN as Status;
 /** Returns the whole status: the known one for an id or a type alone, and nothing but the id for an unknown id. */
 export function statusOf(sent: z.output<typeof SentStatus>): Status {
   if (typeof sent === 'string') return known(sent) ?? { id: sent };
-  if (sent.id !== undefined) return sent as Status;
+  if (typeof sent.id === 'string') return sent as Status;
   return Object.values(catalogue).find(({ type }) => type === sent.type) as Status;
 }
 

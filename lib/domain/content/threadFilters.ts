@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
-import { Id, limits, list, Name, optional } from '../../schema.ts';
+import { Id, limits, list, Name, optional, withFieldRule } from '../../schema.ts';
 import { LocationKey } from './location.ts';
 import type { Status } from './statuses.ts';
 import { involvedUserIds, mentionedUserIds, type Thread } from './threads.ts';
@@ -27,10 +27,10 @@ type Selector = keyof typeof selectors | keyof typeof agentSelectors;
 const selectorNames = [...Object.keys(selectors), ...Object.keys(agentSelectors)] as Selector[];
 
 /** A call that changes threads says which: nobody deletes all of a document's by accident. */
-export const someSelector = z.refine<{ readonly [S in Selector]?: unknown }>(
+export const someSelector = withFieldRule('anyOf', selectorNames, z.refine<{ readonly [S in Selector]?: unknown }>(
   (sent) => selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
   { path: ['annotationIds'], error: 'must be given, or another of what selects annotations' },
-);
+));
 
 /** A deletion without a selector is about the whole document. A selector that selects nothing is refused: it must not widen the deletion. */
 export const noEmptySelector = z.refine<{ readonly [S in Selector]?: unknown }>(

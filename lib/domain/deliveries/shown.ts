@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { IsoTime } from '../../schema.ts';
 import { ApiError } from '../../errors.ts';
 import { iso } from '../../iso.ts';
 import { type Delivery, type DeliveryStatus, hasFailed } from './delivery.ts';
@@ -18,7 +19,7 @@ export const MessageShown = z.object({
   id: z.string(),
   event: z.string(),
   channels: z.array(z.string()).nullable(),
-  createdAt: z.string(),
+  createdAt: IsoTime,
   deliveries: z.array(z.object({ endpointId: z.string(), status: z.enum(shownStatuses), attempts: z.number(), nextAttemptAt: z.string().nullable() })),
 });
 

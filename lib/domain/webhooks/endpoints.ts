@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { distinct } from '../../dict.ts';
 import { ApiError } from '../../errors.ts';
-import { Id, list, OpenObject, optional, Text } from '../../schema.ts';
+import { Id, IsoTime, list, OpenObject, optional, Text } from '../../schema.ts';
 import { type Change, merge } from '../configs.ts';
 import { EventTypeName } from '../events/triggers.ts';
 import { liveSecrets, SigningSecret } from './secrets.ts';
@@ -97,8 +97,8 @@ export const WebhookEndpointShown = z.object({
   disabled: z.boolean(),
   rateLimit: z.number().nullable(),
   uid: z.string().nullable(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
+  createdAt: IsoTime,
+  updatedAt: IsoTime,
 });
 
 export function showEndpoint(endpoint: WebhookEndpoint): z.output<typeof WebhookEndpointShown> {

@@ -20,7 +20,7 @@ const formats = {
 export type Format = (typeof formats)[keyof typeof formats];
 
 /** A MIME type, whatever its case and parameters. */
-const MimeType = z.string().min(1).max(LONGEST_MIME_TYPE).transform((text, context): Format => {
+const MimeType = z.string().min(1).max(LONGEST_MIME_TYPE).meta({ enum: Object.keys(formats), description: 'Its case and parameters do not matter.' }).transform((text, context): Format => {
   const essence = text.split(';', 1)[0]!.trim().toLowerCase();
   if (Object.hasOwn(formats, essence)) return formats[essence as keyof typeof formats];
   context.issues.push({ code: 'custom', input: text, message: essence === '' ? 'must not be empty' : `must be one of ${Object.keys(formats).join(', ')}` });

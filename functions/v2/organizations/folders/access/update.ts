@@ -10,7 +10,7 @@ import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { sendTo } from '../../../../../lib/queues.ts';
 import { byId } from '../../../../../lib/results.ts';
-import { Id, limits, list, optional } from '../../../../../lib/schema.ts';
+import { Id, limits, list, optional, withFieldRule } from '../../../../../lib/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/organizations/folders/access/update',
@@ -22,7 +22,7 @@ export const endpoint = defineEndpoint({
     folderIds: list(Id, limits.list),
     accessType: optional(z.enum(accessTypes)),
     inheritFromParent: optional(z.boolean()),
-  }).check(z.refine(({ accessType, inheritFromParent }) => accessType !== undefined || inheritFromParent === true, { path: ['accessType'], error: 'is required unless inheritFromParent is true' })),
+  }).check(withFieldRule('anyOf', ['accessType', 'inheritFromParent'], z.refine(({ accessType, inheritFromParent }) => accessType !== undefined || inheritFromParent === true, { path: ['accessType'], error: 'is required unless inheritFromParent is true' }))),
   output: z.object({
     data: z.record(z.string(), z.object({ success: z.boolean(), accessType: z.enum(accessTypes).nullable(), inheritFromParent: z.boolean().optional(), message: z.string() })),
   }),
