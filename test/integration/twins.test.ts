@@ -99,6 +99,15 @@ describe('/v1 directory', () => {
     expect(Object.keys(data[0].subFolders[0]).sort()).toEqual(['createdAt', 'folderId', 'lastUpdated', 'organizationId', 'parentFolderId', 'subFolders']);
   });
 
+  test.each([
+    ['update', { documents: [{ documentId: 'a', documentName: 'A' }, { documentId: 'lost', documentName: 'L' }] }],
+    ['delete', { documentIds: ['a', 'lost'] }],
+  ])('documents/%s answers a failure as an item of a success, with the id that was sent', async (verb, data) => {
+    await result('/v1/organizations/documents/add', { ...acme, documents: [{ documentId: 'a' }] });
+    const answer = await result(`/v1/organizations/documents/${verb}`, { ...acme, ...data });
+    expect(answer.data).toEqual({ a: expect.objectContaining({ success: true }), lost: { success: false, id: 'lost', message: 'Document does not exist', code: 'not-found' } });
+  });
+
   test('usergroups/users/delete removes users under both versions', async () => {
     const group = { ...acme, organizationUserGroupId: 'lawyers' };
     await result('/v1/users/add', { ...acme, users: [{ userId: 'ada' }] });
