@@ -141,7 +141,7 @@ const writesOfSeveralThings: Costs = {
   '/v2/commentannotations/add one that others are told of': [4, 4, 3, 16],
   // Besides, the execution and the job that counts it, which is indexed; what is read is the agent, and whether the execution is noted or counted.
   '/v2/commentannotations/add one of an agent': [5, 4, 6, 13],
-  '/v2/commentannotations/delete one': [6, 6, 5, 8],
+  '/v2/commentannotations/delete one': [6, 6, 5, 10],
   // The head, the comment and its edges; the two items of an event are indexed twice.
   '/v2/commentannotations/comments/add one': [5, 5, 4, 6],
   '/v2/commentannotations/comments/add one that others are told of': [5, 5, 4, 14],

@@ -60,7 +60,7 @@ describe('spec 4.18: removing a user from an organization', () => {
     expect(new Set(removed.filter(({ _t }) => _t === 'Comment').map(({ annotationId }) => annotationId))).toEqual(new Set(['byAda', 'long']));
     expect(removed.filter(({ _t }) => _t === 'RecordId')).toHaveLength(6);
     expect(changed.sort()).toEqual([
-      'Comment byGrace 1', 'Comment byGrace 2', 'Comment offered 2', 'Notification byAda', 'Notification toAll', 'Notification toBoth', 'Reaction both', 'Thread byGrace',
+      'Comment byGrace 1', 'Comment byGrace 2', 'Comment offered 2', 'DeletedThread byAda', 'DeletedThread long', 'Notification byAda', 'Notification toAll', 'Notification toBoth', 'Reaction both', 'Thread byGrace',
     ]);
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);
     expect(await emitted(engine, customer)).toEqual(events);

@@ -84,6 +84,8 @@ export async function fillDocument(customer: Customer, at: { organizationId: str
   await customer.ok('/v2/notifications/config/set', { organizationId: at.organizationId, documentIds: [documentId], userIds: ['zoe'], config: { inbox: 'NONE' } });
   const comment = { commentText: mark, from: from('ada'), to: [from('bob')], taggedUserContacts: [{ userId: 'zoe', contact: from('zoe'), text: '@zoe' }] };
   await customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: ids('thread', each).map((annotationId) => ({ annotationId, location: { id: 'here' }, assignedTo: from('eve'), commentData: [comment, { ...comment, from: from('bob') }] })) });
+  await customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId: 'deleted', commentData: [{ commentText: mark, from: from('ada') }] }] });
+  await customer.ok('/v2/commentannotations/delete', { ...at, annotationIds: ['deleted'] });
   await customer.ok('/v2/reactions/add', { ...at, reactions: [
     ...ids('reaction', each).map((annotationId) => ({ annotationId, icon: '+', from: from('ada'), location: { id: 'here' } })),
     { annotationId: 'on-comment', icon: '+', from: from('bob'), commentAnnotationId: 'thread-0', commentId: 1 },

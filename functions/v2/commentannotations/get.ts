@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import { readThreadPages } from '../../../lib/data/content/threadPages.ts';
+import { DeletedThread } from '../../../lib/data/content/deletedThreads.ts';
 import { walkCursor } from '../../../lib/data/content/walk.ts';
 import { dict, distinct } from '../../../lib/dict.ts';
 import { OlderThread, toOlderThread } from '../../../lib/domain/content/olderRows.ts';
-import { listingFilters, oneAgentFilter, selectors } from '../../../lib/domain/content/threadFilters.ts';
+import { deletedAlone, listingFilters, oneAgentFilter, selectors } from '../../../lib/domain/content/threadFilters.ts';
 import { ThreadRow } from '../../../lib/domain/content/threads.ts';
+import { Instant } from '../../../lib/domain/content/times.ts';
 import { defineEndpoint } from '../../../lib/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
@@ -36,11 +38,13 @@ export const endpoint = defineEndpoint({
     includeMetadata: optional(z.boolean()),
     /** Whether rows carry `pageInfo`; true when left out. */
     includePageInfo: optional(z.boolean()),
+    /** Lists the threads that were deleted from this time on instead: `deletedAnnotations`. Epoch ms or ISO 8601. */
+    deletedAfter: optional(Instant),
     order: optional(z.enum(['asc', 'desc'])),
     pageSize: optional(PageSize),
     pageToken: optional(PageToken),
-  }).check(oneScope, oneAgentFilter),
-  output: z.object({ data: z.union([z.array(ThreadRow.nullable()), z.record(z.string(), z.array(ThreadRow))]), nextPageToken: z.string().nullable() }),
+  }).check(oneScope, oneAgentFilter, deletedAlone),
+  output: z.object({ data: z.union([z.array(ThreadRow.nullable()), z.record(z.string(), z.array(ThreadRow))]), deletedAnnotations: z.array(DeletedThread).optional(), nextPageToken: z.string().nullable() }),
   message: ({ data }) => (Array.isArray(data) ? 'Annotation(s) fetched successfully.' : 'Annotations fetched successfully.'),
   errors: ['NOT_FOUND'],
   uses: { threads: readThreadPages, serviceName },
@@ -96,7 +100,7 @@ export const endpoint = defineEndpoint({
     },
   },
 }, async ({ input, caller, deps, now }) => {
-  const { documentIds, annotationIds, groupByDocumentId, order = 'desc', pageSize = limits.pageSize, pageToken: _, includeMetadata = true, includePageInfo = true, ...sent } = input;
+  const { documentIds, annotationIds, deletedAfter, groupByDocumentId, order = 'desc', pageSize = limits.pageSize, pageToken: _, includeMetadata = true, includePageInfo = true, ...sent } = input;
   const filters = { ...sent, agentSource: sent.agentSource === deps.serviceName ? 'svc' : sent.agentSource };
   const parts = { metadata: includeMetadata, pageInfo: includePageInfo };
   const grouped = (listed: Awaited<ReturnType<typeof deps.threads.page>>['values']) =>
@@ -107,13 +111,18 @@ export const endpoint = defineEndpoint({
     return { data: groupByDocumentId ? grouped(found.flat()) : found.flatMap((some) => (some.length > 0 ? some.map(({ thread }) => thread) : [null])), nextPageToken: null };
   }
   const scope = await deps.threads.scope(caller.tenant, input);
+  if (deletedAfter !== undefined) {
+    const deletions = paging(caller, [path, 'deleted', scope.place.organization, JSON.stringify([input.documentId, input.folderId, documentIds, deletedAfter])], input, now);
+    const deleted = await deps.threads.deleted(scope, { deletedAfter, limit: pageSize, from: walkCursor.position(deletions.after) });
+    return { data: [], deletedAnnotations: deleted.values, nextPageToken: deletions.next(walkCursor.of(deleted.next)) };
+  }
   const pages = paging(caller, [path, scope.place.organization, JSON.stringify([filters, documentIds, order])], input, now);
   const { values, next } = await deps.threads.page(scope, { parts, filters, descending: order === 'desc', limit: pageSize, from: walkCursor.position(pages.after) });
   return { data: groupByDocumentId ? grouped(values) : values.map(({ thread }) => thread), nextPageToken: pages.next(walkCursor.of(next)) };
 });
 
 export const twin = defineUnpagedTwin(endpoint, {
-  narrowBy: 'annotationIds', differs: 'without pages, of one document and with fewer fields', ignored: ['groupByDocumentId'], required: ['documentId'], message: 'Annotations fetched successfully.',
+  narrowBy: 'annotationIds', differs: 'without pages, of one document and with fewer fields', ignored: ['groupByDocumentId', 'deletedAfter'], required: ['documentId'], message: 'Annotations fetched successfully.',
   row: OlderThread.nullable(), toRow: toOlderThread,
 });
 

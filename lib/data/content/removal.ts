@@ -11,6 +11,7 @@ import { beginJob, endJob } from '../jobs.ts';
 import { settle } from '../settle.ts';
 import { inTransactions, remove, type Table, type WriteOp } from '../table.ts';
 import { type Decision, writeEach } from '../writeEach.ts';
+import { recordDeletion } from './deletedThreads.ts';
 import { forget } from './involvements.ts';
 import type { DocumentPlace } from './places.ts';
 import { reactionRemovalOps, readReactionsOn } from './reactions.ts';
@@ -181,7 +182,7 @@ interface Removed {
 function removal(place: DocumentPlace, { thread, comments, complete, reactionOps }: Whole, told: readonly WriteOp[], now: number): Decision<Removed> {
   const { annotationId, createdAt, first, assignedTo, documentId } = thread;
   const name = unnameRecord(place, { kind: 'thread', id: annotationId, within: documentId });
-  const head = [remove(ThreadEntity, { ...place, ...thread }, thread._r), ...told];
+  const head = [remove(ThreadEntity, { ...place, ...thread }, thread._r), recordDeletion(place, thread, now), ...told];
   const rest = [name, ...comments.flatMap((comment) => commentRemovalOps(place, thread, comment)), ...reactionOps];
   if (complete && head.length + rest.length <= MOST_OPERATIONS) return { result: { outcome: 'removed' }, ops: [...head, ...rest] };
   const headless = { annotationId, createdAt, first, assignedTo: assignedTo && { userId: assignedTo.userId } };

@@ -7,6 +7,7 @@ import type { Stored } from '../entity.ts';
 import { type Folder, FolderEntryEntity, type FolderReader, type Place, placeOf, readFolders } from '../folders.ts';
 import { findOrganization, type OrganizationReader } from '../organizations.ts';
 import { openTable, type Table } from '../table.ts';
+import { type DeletedThread, deletedThreads } from './deletedThreads.ts';
 import type { DocumentPlace } from './places.ts';
 import { findRecords, RecordIdEntity } from './recordIds.ts';
 import { type FirstComments, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
@@ -84,6 +85,11 @@ export class ThreadPages {
         return { ...stretch, records: records.map(({ key, value }) => ({ key, value: { documentId, thread: threadRow(showThread(namesOf(tenant, organizationId, documentId), value), parts) } })) };
       },
     });
+  }
+
+  /** A page of the threads that were deleted from a time (epoch ms) on, document by document, in each the oldest deletion first. */
+  async deleted({ documents }: Scope, { deletedAfter, limit, from }: { deletedAfter: number; limit: number; from?: WalkPosition | undefined }): Promise<Walked<DeletedThread>> {
+    return walk({ documents, from, limit, read: ({ place }, options) => deletedThreads(this.#table, place, deletedAfter, options) });
   }
 
   /** For each id the threads that have it and meet the filters: at most one in a document, and as many as there are documents. Ids are distinct. */

@@ -2,6 +2,7 @@ import type { Comment } from '../../domain/content/comments.ts';
 import type { Thread } from '../../domain/content/threads.ts';
 import { inParallel } from '../../inParallel.ts';
 import { ActivityEntity } from '../content/activities.ts';
+import { DeletedThreadEntity } from '../content/deletedThreads.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { NotificationEntity, notificationRemovalOps } from '../content/notifications.ts';
 import type { DocumentPlace } from '../content/places.ts';
@@ -134,6 +135,8 @@ const activities = recordsPart([ActivityEntity, RecordIdEntity], ActivityEntity,
   keys: [],
 }));
 
+const tombstones = recordsPart([DeletedThreadEntity], DeletedThreadEntity, () => ({ names: [], keys: [] }));
+
 /** How long one call goes on. */
 const SOME_MILLISECONDS = 1_000;
 
@@ -143,4 +146,4 @@ const resource: RemovalPart = {
 };
 
 /** Everything that is removed with a document. What is defined with `ownedBy: 'document'` belongs to one of them. */
-export const documentParts: readonly RemovalPart[] = [threads, reactions, recordings, notifications, activities, editorPart, judgmentPart, resource];
+export const documentParts: readonly RemovalPart[] = [threads, tombstones, reactions, recordings, notifications, activities, editorPart, judgmentPart, resource];

@@ -72,6 +72,12 @@ export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[numb
   { path: ['agentId'], error: `must not be given with another of ${agentFilters.join(', ')}` },
 );
 
+/** Nothing but its id, document and time is known of a deleted thread. */
+export const deletedAlone = z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
+  ({ deletedAfter, ...others }) => deletedAfter === undefined || ['order', 'groupByDocumentId', ...Object.keys(selectors), ...Object.keys(listingFilters)].every((field) => others[field] === undefined),
+  { path: ['deletedAfter'], error: 'must not be given together with filters, groupByDocumentId or order' },
+);
+
 /** Which threads a call is about: those that meet all that is given; of a list one has to fit. Times are epoch ms, from `after` on and before `before`. */
 export type ThreadFilters = z.output<z.ZodObject<typeof selectors & typeof listingFilters>> & { readonly agentUrls?: readonly string[] | undefined };
 

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import { instantKey } from '../../domain/content/times.ts';
+import { defineEntity } from '../entity.ts';
+import { joinKey } from '../keys.ts';
+import { type Table, upsert, type WriteOp } from '../table.ts';
+import { recordsOf } from './involvements.ts';
+import type { DocumentPlace } from './places.ts';
+import { type Stretch, stretch, type StretchOptions } from './walk.ts';
+
+const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
+
+/** The tombstone of a thread: that it was deleted, for those who poll. */
+export const DeletedThreadEntity = defineEntity({
+  type: 'DeletedThread',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'document',
+  purpose: 'The id of a thread that was deleted in the last 30 days',
+  schema: z.object({
+    annotationId: z.string(),
+    /** The customer's id of the document. */
+    documentId: z.string(),
+    /** Epoch ms. */
+    deletedAt: z.number(),
+  }),
+  pk: (of: DocumentPlace) => recordsOf(of, 'DELETED_THREADS'),
+  sk: (key: { deletedAt: number; annotationId: string }) => [instantKey(key.deletedAt), key.annotationId],
+  expiresAt: ({ deletedAt }) => Math.floor(deletedAt / 1000) + LIFETIME_SECONDS,
+});
+
+/** A deleted thread as answers show it. */
+export const DeletedThread = z.object({ annotationId: z.string(), documentId: z.string(), deletedAt: z.number() });
+export type DeletedThread = z.output<typeof DeletedThread>;
+
+/** The operation that records the deletion of a thread, for the transaction of the deletion. */
+export function recordDeletion(place: DocumentPlace, { annotationId, documentId }: { readonly annotationId: string; readonly documentId: string }, now: number): WriteOp {
+  return upsert(DeletedThreadEntity, { ...place, annotationId, documentId, deletedAt: now });
+}
+
+/** Reads on in the deleted threads of a document, oldest first, from a time (epoch ms) on. */
+export async function deletedThreads(table: Table, place: DocumentPlace, deletedAfter: number, { after, limit }: StretchOptions): Promise<Stretch<DeletedThread>> {
+  // An instant alone sorts before all keys that begin with it.
+  return stretch(table, DeletedThreadEntity, place, { after: after ?? joinKey([instantKey(deletedAfter)]), limit }, ({ annotationId, documentId, deletedAt }) => ({ annotationId, documentId, deletedAt }));
+}
