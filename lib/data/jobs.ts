@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Capability } from '../capability.ts';
 import { instantKey } from '../domain/content/times.ts';
-import type { QueueName } from '../queues.ts';
+import type { QueueMessage, QueueName } from '../queues.ts';
 import { defineEntity, indexPartition, type Stored } from './entity.ts';
 import { tenantOf } from './keys.ts';
 import { insert, openTable, remove, replace, type Table, type WriteOp } from './table.ts';
@@ -105,6 +105,11 @@ export const SETTLED_MS = 60_000;
 /** Which job: what a message about it says. */
 export const JobMessage = z.object({ tenant: z.string(), jobId: z.string() });
 export type JobMessage = z.output<typeof JobMessage>;
+
+/** The queue message about a job. Its group is the tenant: SQS takes the groups in turn, so that many or slow jobs of one tenant do not delay those of others. */
+export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number): QueueMessage {
+  return { body: { tenant, jobId } satisfies JobMessage, groupId: tenant, ...(delaySeconds !== undefined && { delaySeconds }) };
+}
 
 /** Jobs as those see them who begin them, and who do the work. */
 export class JobStore {

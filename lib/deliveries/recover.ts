@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { building, type Capability } from '../capability.ts';
 import { type DeliveryStore, type DueDelivery, repeatDeliveries } from '../data/deliveries/deliveries.ts';
 import { countFailedDeliveries, type FailedDeliveries, findFailedDeliveries } from '../data/deliveries/failed.ts';
-import { beginJobs, type JobStore, type StoredJob } from '../data/jobs.ts';
+import { beginJobs, jobMessage, type JobStore, type StoredJob } from '../data/jobs.ts';
 import { settle } from '../data/settle.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import type { Log } from '../endpoint.ts';
@@ -59,7 +59,7 @@ export async function beginRecovery(deps: BeginRecoveryDeps, { tenant, endpointI
     if (messages === 0) return 0;
     const data: z.output<typeof Recovery> = { endpointId, since, until: now, messages };
     if ((await deps.jobs.begin(tenant, { jobId, kind: 'recoverDeliveries', data, dueAt: now + TIME_TO_BEGIN }, now)) === 'exists') return 'conflict';
-    await sendHints(deps.queue, [{ body: { tenant, jobId } }], log);
+    await sendHints(deps.queue, [jobMessage({ tenant, jobId })], log);
     return messages;
   });
 }

@@ -2,7 +2,7 @@ import { building, type Capability } from '../capability.ts';
 import { type DeliveryStore, type Revision, sweepDeliveries } from '../data/deliveries/deliveries.ts';
 import { countAiling, type EndpointRuntime } from '../data/deliveries/runtime.ts';
 import { type EventStore, eventShards, findPendingEvents } from '../data/events.ts';
-import { type JobQueue, type JobSweeper, jobShards, queueOfJob, type StoredJob, sweepJobs } from '../data/jobs.ts';
+import { jobMessage, type JobQueue, type JobSweeper, jobShards, queueOfJob, type StoredJob, sweepJobs } from '../data/jobs.ts';
 import { isClaimed, type Pending, swept } from '../domain/deliveries/delivery.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import { inParallel } from '../inParallel.ts';
@@ -137,7 +137,7 @@ async function sweepJobsDue({ jobs, jobQueues }: SweepDeps, call: SweepCall): Pr
       if (await jobs.putOff(job, call.clock() + JOB_MILLISECONDS)) ours.push(job);
     });
     const queues = Object.entries(jobQueues) as [JobQueue, QueueSender][];
-    await Promise.all(queues.map(([name, queue]) => queue.send(ours.filter(({ kind }) => queueOfJob[kind] === name).map(({ tenant, jobId }) => ({ body: { tenant, jobId } })))));
+    await Promise.all(queues.map(([name, queue]) => queue.send(ours.filter(({ kind }) => queueOfJob[kind] === name).map((job) => jobMessage(job)))));
   });
 }
 

@@ -1,4 +1,4 @@
-import type { JobKind, JobKindOn, JobMessage, JobQueue, JobStore, StepResult, StoredJob } from '../data/jobs.ts';
+import { type JobKind, type JobKindOn, jobMessage, type JobMessage, type JobQueue, type JobStore, type StepResult, type StoredJob } from '../data/jobs.ts';
 import type { QueueSender } from '../queues.ts';
 import { LONGEST_DELAY_SECONDS } from '../sqs/limits.ts';
 import type { MessageCall } from '../worker.ts';
@@ -18,6 +18,8 @@ export interface RunJobDeps<Q extends JobQueue = 'jobs'> {
 const LEASE = 90_000;
 /** No step is begun so shortly before the end. */
 const SPARE = 20_000;
+/** A job goes on for so long at a time. Then it goes to the end of the queue, and jobs of other tenants have their turn. */
+const TURN = 10_000;
 /** How long the message that a job goes on by may take, before the sweeper sends another. */
 const MARGIN = 5 * 60_000;
 /** The longest that the sweeper waits before it begins a job once more that fails always. */
@@ -34,6 +36,7 @@ export async function runJob<Q extends JobQueue = 'jobs'>({ jobs, steps, queue }
     const now = clock();
     return { leaseUntil: now + LEASE, notBefore: undefined, tries, dueAt: now + Math.min(LEASE * 2 ** (tries - 1), LONGEST_PAUSE) };
   };
+  const startedAt = clock();
   const job = await jobs.get(message);
   if (!job || Math.max(job.leaseUntil ?? 0, job.notBefore ?? 0) > clock()) return;
   const step = (steps as Readonly<Partial<Record<JobKind, Step>>>)[job.kind];
@@ -48,11 +51,11 @@ export async function runJob<Q extends JobQueue = 'jobs'>({ jobs, steps, queue }
       if ((await jobs.change(mine, { progress, leaseUntil: undefined, notBefore, tries: undefined, dueAt: notBefore })) === 'lost') break;
       // The sweeper would find it as well, up to a minute later.
       const delaySeconds = Math.ceil((notBefore - now) / 1000);
-      return delaySeconds <= LONGEST_DELAY_SECONDS ? queue.send([{ body: message, delaySeconds }]) : undefined;
+      return delaySeconds <= LONGEST_DELAY_SECONDS ? queue.send([jobMessage(message, delaySeconds)]) : undefined;
     }
-    if (now > deadline - SPARE) {
+    if (now > Math.min(deadline - SPARE, startedAt + TURN)) {
       if ((await jobs.change(mine, { progress, leaseUntil: undefined, notBefore: undefined, tries: undefined, dueAt: now + MARGIN })) === 'lost') break;
-      return queue.send([{ body: message }]);
+      return queue.send([jobMessage(message)]);
     }
     mine = await jobs.change(mine, { progress, ...hold(1) });
   }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { beginJob, type JobMessage } from '../data/jobs.ts';
+import { beginJob, jobMessage } from '../data/jobs.ts';
 import type { JudgmentRef } from '../data/memory/entities.ts';
 import type { WriteOp } from '../data/table.ts';
 import type { QueueMessage } from '../queues.ts';
@@ -30,5 +30,5 @@ export function beginModelChange(tenant: string, now: number): WriteOp {
 
 /** The message of a job for the queue `embed`; without an id, of the change to another model. */
 export function embedMessage(tenant: string, jobId: string = MODEL_CHANGE): QueueMessage {
-  return { body: { tenant, jobId } satisfies JobMessage };
+  return jobMessage({ tenant, jobId });
 }

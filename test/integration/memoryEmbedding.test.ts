@@ -259,7 +259,7 @@ describe('a change of the model', () => {
     const own = (await begun()).find(({ jobId }) => jobId !== message!.jobId);
     const old = new EmbeddingWorker(Date.now());
     await old.run(own!);
-    expect([(await stored()).vectors, old.sent]).toEqual([both(4, 2), [{ body: own, delaySeconds: 60 }]]);
+    expect([(await stored()).vectors, old.sent]).toEqual([both(4, 2), [{ body: own, groupId: own.tenant, delaySeconds: 60 }]]);
     setting(TITAN_MODEL);
     await new EmbeddingWorker(Date.now() + 2 * MINUTE).run(own!);
     expect((await stored()).vectors).toEqual(both(4, 3));

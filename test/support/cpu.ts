@@ -24,7 +24,7 @@ export async function cpuMillisecondsOf(work: () => Promise<unknown>): Promise<n
 }
 
 /** How many times slower this machine is now than the one on which the limits were set; at least 1. */
-function slowdownNow(): number {
+export function slowdownNow(): number {
   const from = process.cpuUsage();
   let hash = 0;
   for (let step = 0; step < 20_000_000; step++) hash = (Math.imul(hash ^ step, 0x01000193) + step) | 0;

@@ -74,7 +74,7 @@ describe('a run of a job', () => {
     const { seen, step } = stepsOf({ progress: { at: 1 } });
     const world = new World(step);
     await world.run(world.now);
-    expect(world.sent).toEqual([{ body: message }]);
+    expect(world.sent).toEqual([{ body: message, groupId: message.tenant }]);
     expect(world.job).toMatchObject({ progress: '{"at":1}', leaseUntil: undefined, dueAt: world.now + 5 * MINUTE });
     await world.run(world.now + MINUTE);
     expect([seen, world.job]).toEqual([[undefined, '{"at":1}'], undefined]);
@@ -83,7 +83,7 @@ describe('a run of a job', () => {
   test('a step that has nothing to do before a time puts the job down until then, by a message that comes then; who comes earlier goes away', async () => {
     const world = new World(stepsOf({ progress: { at: 1 }, notBefore: Date.UTC(2026, 0, 1) + MINUTE }).step);
     await world.run();
-    expect(world.sent).toEqual([{ body: message, delaySeconds: 60 }]);
+    expect(world.sent).toEqual([{ body: message, groupId: message.tenant, delaySeconds: 60 }]);
     expect(world.job).toMatchObject({ progress: '{"at":1}', notBefore: world.now + MINUTE, dueAt: world.now + MINUTE, leaseUntil: undefined });
     world.now += MINUTE - 1;
     await world.run();

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { readDocuments } from '../../../lib/data/documents.ts';
 import { placeOf, readFolders } from '../../../lib/data/folders.ts';
+import { jobMessage } from '../../../lib/data/jobs.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
 import { removeUsers } from '../../../lib/data/userDepartures.ts';
 import { documentResource, folderResource, type Resource } from '../../../lib/data/users.ts';
@@ -40,7 +41,7 @@ export const endpoint = defineEndpoint({
   const userIds = distinct(input.userIds);
   const { results, jobs } = await deps.users.remove(caller.tenant, organization, await left(), userIds, now);
   // What is removed is out of reach already; without the message the sweeper finds the rest.
-  await sendHints(deps.jobs, jobs.map((body) => ({ body })), log);
+  await sendHints(deps.jobs, jobs.map((job) => jobMessage(job)), log);
   return { data: byId(userIds, results) };
 
   async function left(): Promise<Resource> {

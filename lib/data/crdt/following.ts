@@ -3,6 +3,7 @@ import { sendHints } from '../../deliveries/hints.ts';
 import type { Log } from '../../endpoint.ts';
 import { sendTo } from '../../queues.ts';
 import type { DocumentPlace } from '../content/places.ts';
+import { jobMessage } from '../jobs.ts';
 import { openTable } from '../table.ts';
 import { compact } from './compaction.ts';
 import { DEBOUNCE_MS } from './telling.ts';
@@ -21,7 +22,7 @@ export const followChange: Capability<FollowChange> = /* @__PURE__ */ building([
     const [table, jobs] = [openTable(env), sendTo.jobs.open(env)];
     return async (place, editorId, { telling, compact: isDue }, now, log) => {
       await Promise.all([
-        telling && sendHints(jobs, [{ body: telling, delaySeconds: DEBOUNCE_MS / 1000 }], log),
+        telling && sendHints(jobs, [jobMessage(telling, DEBOUNCE_MS / 1000)], log),
         isDue && compact(table, place, editorId, now).catch((error: unknown) => log.error('log not compacted', { error })),
       ]);
     };

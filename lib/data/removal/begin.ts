@@ -1,6 +1,7 @@
 import { newId } from '../../ids.ts';
 import type { Place } from '../folders.ts';
-import { beginJob, type JobKind, type JobMessage, SETTLED_MS } from '../jobs.ts';
+import type { QueueMessage } from '../../queues.ts';
+import { beginJob, type JobKind, jobMessage, type JobMessage, SETTLED_MS } from '../jobs.ts';
 import type { WriteOp } from '../table.ts';
 
 /** A document that is gone. */
@@ -53,6 +54,6 @@ function begin(tenant: string, kind: JobKind, data: object, now: number): Remova
 }
 
 /** The message of a removal, which comes when there is something to do for it. */
-export function removalMessage(job: JobMessage): { readonly body: JobMessage; readonly delaySeconds: number } {
-  return { body: job, delaySeconds: SETTLED_MS / 1000 };
+export function removalMessage(job: JobMessage): QueueMessage {
+  return jobMessage(job, SETTLED_MS / 1000);
 }

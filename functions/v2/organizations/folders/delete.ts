@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { changeFolders } from '../../../../lib/data/folderChanger.ts';
+import { jobMessage } from '../../../../lib/data/jobs.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../../lib/endpoint.ts';
@@ -25,7 +26,7 @@ export const endpoint = defineEndpoint({
 }, async ({ input, caller, deps, now, log }) => {
   const organization = await deps.organizations.require(caller.tenant, input.organizationId);
   const { jobId } = await deps.folders.remove(caller.tenant, organization, input.folderId, now);
-  if (jobId !== undefined) await sendHints(deps.queue, [{ body: { tenant: caller.tenant, jobId } }], log);
+  if (jobId !== undefined) await sendHints(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
   return { data: null };
 });
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../lib/data/content/places.ts';
 import { changeFolders } from '../../../../lib/data/folderChanger.ts';
+import { jobMessage } from '../../../../lib/data/jobs.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { distinctBy } from '../../../../lib/dict.ts';
@@ -39,7 +40,7 @@ export const endpoint = defineEndpoint({
   requireWritable({ organization });
   const folders = distinctBy(input.folders, ({ folderId }) => folderId);
   const { results, jobId } = await deps.folders.update(caller.tenant, organization, folders, now);
-  if (jobId !== undefined) await sendHints(deps.queue, [{ body: { tenant: caller.tenant, jobId } }], log);
+  if (jobId !== undefined) await sendHints(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
   return { data: byId(folders.map(({ folderId }) => folderId), results) };
 });
 

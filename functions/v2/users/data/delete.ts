@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { beginErasures } from '../../../../lib/data/erasures.ts';
+import { jobMessage } from '../../../../lib/data/jobs.ts';
 import { readOrganizations } from '../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../lib/dict.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
@@ -39,7 +40,7 @@ export const endpoint = defineEndpoint({
   const begun = await deps.erasures.begin(tenant, repeatableId('job', 0), distinct(userIds).slice(0, MOST_USERS), organizations, now);
   log.info('erasure begun', begun);
   // It is hidden already; without the message the sweeper finds the job.
-  await sendHints(deps.jobs, [{ body: { tenant, jobId: begun.jobId } }], log);
+  await sendHints(deps.jobs, [jobMessage({ tenant, jobId: begun.jobId })], log);
   return { data: begun };
 });
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../../lib/data/content/places.ts';
 import { changeFolders } from '../../../../../lib/data/folderChanger.ts';
+import { jobMessage } from '../../../../../lib/data/jobs.ts';
 import { findOrganization } from '../../../../../lib/data/organizations.ts';
 import { sendHints } from '../../../../../lib/deliveries/hints.ts';
 import { distinct } from '../../../../../lib/dict.ts';
@@ -40,7 +41,7 @@ export const endpoint = defineEndpoint({
   const folderIds = distinct(input.folderIds);
   const accessType = input.inheritFromParent ? undefined : input.accessType;
   const { results, jobId } = await deps.folders.updateAccess(caller.tenant, organization, folderIds, accessType, now);
-  if (jobId !== undefined) await sendHints(deps.queue, [{ body: { tenant: caller.tenant, jobId } }], log);
+  if (jobId !== undefined) await sendHints(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
   return { data: byId(folderIds, results) };
 });
 
