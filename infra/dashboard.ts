@@ -1,14 +1,16 @@
 import { Duration, type Stack } from 'aws-cdk-lib';
-import { Dashboard, GraphWidget, type IMetric, MathExpression, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
+import { Dashboard, GraphWidget, type IMetric, LogQueryVisualizationType, LogQueryWidget, MathExpression, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { indexNames } from '../lib/capability.ts';
 import { withinFamily } from '../lib/endpoint.ts';
 import { deliveryMetrics, type MetricName } from '../lib/observability/deliveryMetrics.ts';
+import { isRateLimited } from '../lib/http/capabilities.ts';
 import { runbooks } from './alarmText.ts';
 import { MILLION, prices } from './cost/prices.ts';
 import { apiMetric, deliveryMetric, faultsOf, functionMetric, queueMetric, tableMetric, workerFailures } from './metrics.ts';
 import type { MonitoringProps } from './monitoring.ts';
 import { MEMORY_MB as DEFAULT_MEMORY_MB } from './lambdaFunction.ts';
 import { queueNames } from './queues.ts';
+import { familyQueries, QUERIED_LOG_GROUPS, queryText } from './savedQueries.ts';
 
 const metricNames = Object.keys(deliveryMetrics) as MetricName[];
 
@@ -18,12 +20,13 @@ const statistics = { sum: ['Sum'], spread: ['p50', 'p99'], gauge: ['Maximum'] } 
 /** Is it healthy; a row for each API family; deliveries, queues and workers, e-mail; the table; what requests cost. */
 export function createDashboard(stack: Stack, props: MonitoringProps): void {
   const dashboard = new Dashboard(stack, 'Dashboard', { defaultInterval: Duration.hours(3) });
-  const row = (markdown: string, ...graphs: GraphWidget[]) => {
+  const row = (markdown: string, ...graphs: (GraphWidget | LogQueryWidget)[]) => {
     dashboard.addWidgets(new TextWidget({ width: 24, height: 1, markdown }));
     dashboard.addWidgets(...graphs);
   };
   row(`**Is it healthy?** Runbook: \`${runbooks.faults}\``, ...health(props));
   for (const family of props.families) row(`**/${family.family}**`, ...familyGraphs(family, props));
+  row('**Calls that were refused because an API key sent too many**, see "Limits of calls" in the README', ...refusedCalls(props));
   row(`**Deliveries** Runbook: \`${runbooks.overdueDeliveries}\``, successRate(props), ...metricGraphs('Deliveries', props));
   row(`**Queues and workers** Runbooks: \`${runbooks.deadLetters}\`, \`${runbooks.failingWorkers}\``, ...queueGraphs(props), ...workerGraphs(props));
   row('**E-mail**', ...metricGraphs('E-mail', props));
@@ -56,6 +59,20 @@ function familyGraphs({ family, functions }: MonitoringProps['families'][number]
     graph(6, 'Crashes and time-outs', each('Errors', 'Sum')),
     graph(6, 'Duration p99, ms', each('Duration', 'p99')),
   ];
+}
+
+/** The saved query about refused calls, over the functions whose calls are limited. */
+function refusedCalls({ families }: MonitoringProps): LogQueryWidget[] {
+  const logGroups = families.flatMap(({ functions }) => functions.filter(({ endpoint }) => isRateLimited(endpoint)).map(({ logGroup }) => logGroup.logGroupName));
+  const parts = Math.ceil(logGroups.length / QUERIED_LOG_GROUPS);
+  return Array.from({ length: parts }, (_, part) => new LogQueryWidget({
+    width: Math.max(6, Math.floor(24 / parts)),
+    height: 6,
+    title: `Refused calls by API key, part ${part + 1} of ${parts}`,
+    view: LogQueryVisualizationType.TABLE,
+    queryString: queryText(familyQueries.refused),
+    logGroupNames: logGroups.slice(part * QUERIED_LOG_GROUPS, (part + 1) * QUERIED_LOG_GROUPS),
+  }));
 }
 
 /** A metric as its declaration says; a spread by two percentiles. */

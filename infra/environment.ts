@@ -18,6 +18,7 @@ export interface SharedResources {
 /** Where the value of each environment variable comes from: an attribute of a resource, or a setting. */
 export function environmentValues({ publicUrl, table, secrets, queues }: SharedResources, settings: Settings): Record<EnvironmentName, string> {
   return {
+    CALL_BURST_SECONDS: String(settings.callBurstSeconds),
     CLAUDE_MODEL_ID: settings.claudeModelId ?? '',
     DELIVER_QUEUE_URL: queues.deliver.queue.ref,
     DELIVER_SLOW_QUEUE_URL: queues.deliverSlow.queue.ref,
@@ -26,6 +27,7 @@ export function environmentValues({ publicUrl, table, secrets, queues }: SharedR
     EMAIL_STATUS_PER_MINUTE_PER_EMAIL: String(settings.emailStatusPerMinutePerEmail),
     EMBEDDING_MODEL: settings.embeddingModel,
     EMBED_QUEUE_URL: queues.embed.queue.ref,
+    EXPENSIVE_CALLS_PER_SECOND_PER_KEY: String(settings.expensiveCallsPerSecondPerKey),
     JOBS_QUEUE_URL: queues.jobs.queue.ref,
     LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(settings.loginLinksPerHourPerEmail),
     MAIL_FROM: settings.mailFrom ?? '',
@@ -33,6 +35,7 @@ export function environmentValues({ publicUrl, table, secrets, queues }: SharedR
     MAIL_RETRY_SCHEDULE: settings.mailRetrySchedule,
     NOVA_MODEL_ID: settings.novaModelId ?? '',
     PUBLIC_URL: publicUrl,
+    READS_PER_SECOND_PER_KEY: String(settings.readsPerSecondPerKey),
     RECONCILE_AFTER_SECONDS: String(settings.reconcileAfterSeconds),
     SERVICE_NAME: settings.serviceName,
     TABLE_NAME: table.ref,
@@ -42,6 +45,7 @@ export function environmentValues({ publicUrl, table, secrets, queues }: SharedR
     WEBHOOK_RETRY_SCHEDULE: settings.webhookRetrySchedule,
     WORKSPACE_CREATION: settings.workspaceCreation,
     WORKSPACE_CREATION_PER_MINUTE: String(settings.workspaceCreationPerMinute),
+    WRITES_PER_SECOND_PER_KEY: String(settings.writesPerSecondPerKey),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type CfnStack, NestedStack } from 'aws-cdk-lib';
 import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { endpointId } from '../lib/endpoint.ts';
 import { capabilitiesOf } from '../lib/http/capabilities.ts';
@@ -32,7 +33,7 @@ const TWINS_PER_FUNCTION = 5;
 /** The stack of one API family, chosen by the path: its functions with their log groups, roles, integrations and routes. */
 export class FamilyStack extends NestedStack {
   readonly family: string;
-  readonly functions: readonly { readonly endpoint: Routed; readonly function: Function }[];
+  readonly functions: readonly { readonly endpoint: Routed; readonly function: Function; readonly logGroup: LogGroup }[];
   /** The logical id of this stack in the root's template. */
   readonly stackResource: string;
 
@@ -65,6 +66,6 @@ export class FamilyStack extends NestedStack {
       memoryMb: endpoint.memoryMb,
       timeoutSeconds: endpoint.timeoutSeconds,
     });
-    return { construct, function: construct.function };
+    return { construct, function: construct.function, logGroup: construct.logGroup };
   }
 }

@@ -5,7 +5,7 @@ import type { Construct } from 'constructs';
 import { pascal } from './names.ts';
 
 /** Logs Insights searches at most this many log groups in one query. */
-const QUERIED_LOG_GROUPS = 50;
+export const QUERIED_LOG_GROUPS = 50;
 
 interface Query {
   /** What its name begins with, behind the stack's; the family's name is added. */
@@ -19,6 +19,10 @@ export const familyQueries = {
   ofApiKey: {
     name: 'an API key in',
     text: ['fields @timestamp, endpoint, status, errorStatus, durationMs, requestId', 'filter message = "request" and tenant = "<apiKey>"', 'sort @timestamp desc', 'limit 1000'],
+  },
+  refused: {
+    name: 'refused calls by API key in',
+    text: ['filter message = "request" and ispresent(limitedClass)', 'stats count(*) as refused, min(@timestamp) as first, max(@timestamp) as last by tenant, limitedClass, endpoint', 'sort refused desc'],
   },
   messagesNotSent: {
     name: 'messages not sent in',
@@ -62,7 +66,7 @@ export const gatewayQueries = {
   ofRequest: { name: 'a request by its id', text: ['fields time, sourceIp, route, path, status, latencyMs, integrationStatus, integrationError', 'filter requestId = "<x-request-id>"'] },
 } as const satisfies Readonly<Record<string, Query>>;
 
-const queryText = ({ text }: Query) => text.join(' | ');
+export const queryText = ({ text }: Query) => text.join(' | ');
 
 /** The name under which a query is saved; of a family's, with the family. */
 export function queryName(stackName: string, { name }: Query, family?: string): string {

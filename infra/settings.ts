@@ -75,6 +75,18 @@ const schema = z.object({
     .describe('The same for a mail.'),
   dueMarginSeconds: wholeNumber(300, 60, 3_600)
     .describe('For how many seconds something may be due before its message counts as lost and is sent again.'),
+  readsPerSecondPerKey: callsPerWindow(500)
+    .describe('How many reads an API key may send per second. `npm run workspace -- limits` sets another number for one key.'),
+  writesPerSecondPerKey: callsPerWindow(200)
+    .describe('The same for writes.'),
+  expensiveCallsPerSecondPerKey: callsPerWindow(50)
+    .describe('The same for calls that cost far more: `crdt/*`, `agents/extract`, `memory/search` and `users/data/*`.'),
+  callBurstSeconds: wholeNumber(10, 1, 300)
+    .describe('How many seconds\' worth of these calls may come at once.'),
+  requestsPerSecond: wholeNumber(2_000, 1, 10_000)
+    .describe('How many requests the gateway lets through per second, all callers together, and twice as many at once. AWS allows an account 10,000 by default.'),
+  publicRequestsPerSecond: wholeNumber(50, 1, 10_000)
+    .describe('The same for each route without credentials, and for all paths that do not exist together.'),
   reconcileAfterSeconds: wholeNumber(180, 60, 3_600)
     .describe('After how many seconds an event of which no deliveries were made is taken up again.'),
 });

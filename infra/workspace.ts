@@ -1,17 +1,19 @@
 /** The operator's command, `npm run workspace`: creates and finds workspaces and says what is offered to an API key, with the operator's own AWS credentials. */
 import { parseArgs } from 'node:util';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { type Environment, environment } from '../lib/capability.ts';
 import { ApiKeyEntity, OwnerEmailEntity } from '../lib/data/credentials.ts';
 import { settle } from '../lib/data/settle.ts';
 import { openTable, replace } from '../lib/data/table.ts';
 import { createWorkspaces, WorkspaceReader } from '../lib/data/workspaces.ts';
+import { type LimitClass, limitClasses } from '../lib/domain/rateLimit.ts';
 import { emailKey, OwnerEmail, ShortName } from '../lib/domain/workspaces.ts';
 import { iso } from '../lib/iso.ts';
 import { endWith, localEnvironment, stackOutputs } from './operator.ts';
 
 const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]
        npm run workspace -- advanced-webhooks <apiKey> off|on
+       npm run workspace -- limits <apiKey> [read=<n>|default] [write=<n>|default] [expensive=<n>|default]
        npm run workspace -- show <email>|<workspaceId>|<apiKey>
 
 create makes a workspace for an owner that you vouch for: the address counts as verified and the API keys never
@@ -19,6 +21,9 @@ expire. Prints the workspace's credentials as JSON; the workspace auth token is 
 
 advanced-webhooks says whether an API key may use advanced webhooks; every new one may. Turning them off keeps what
 is configured.
+
+limits shows the limits of an API key that differ from the settings of the deployment, in calls per second, after
+setting those that are given. They take effect within 10 s.
 
 show finds a workspace by its owner's address, its id or one of its API keys, and prints the owner and the API keys;
 no credentials.
@@ -78,6 +83,26 @@ export async function offerAdvancedWebhooks(options: { apiKey: string; offered: 
   });
 }
 
+const CallLimit = z.string().regex(/^(default|[1-9]\d{0,4}|100000)$/, 'must be a whole number from 1 to 100000, or "default"').transform((text) => (text === 'default' ? text : Number(text)));
+const CallLimits = z.strictObject({ read: CallLimit, write: CallLimit, expensive: CallLimit }).partial();
+
+/**
+ * Sets limits of an API key, in calls per second, and returns all of them; `default` is what the settings of the deployment say. Undefined when the
+ * key does not exist.
+ */
+export async function setLimits({ apiKey, limits, env }: { apiKey: string; limits: z.output<typeof CallLimits>; env: Environment }): Promise<Record<LimitClass, number | 'default'> | undefined> {
+  const table = openTable(env);
+  return settle(async () => {
+    const key = await table.get(ApiKeyEntity, { apiKey });
+    if (!key) return undefined;
+    const all = Object.fromEntries(limitClasses.map((one) => [one, limits[one] ?? key.limits?.[one] ?? 'default'])) as Record<LimitClass, number | 'default'>;
+    if (Object.keys(limits).length === 0) return all;
+    const changed = Object.fromEntries(Object.entries(all).filter(([, limit]) => limit !== 'default')) as NonNullable<typeof key.limits>;
+    const outcome = await table.write([replace(ApiKeyEntity, { ...key, limits: Object.keys(changed).length > 0 ? changed : undefined }, key._r)]);
+    return outcome === 'done' ? all : 'conflict';
+  });
+}
+
 /** A workspace as the operator is shown it; without what opens it. */
 export interface FoundWorkspace {
   readonly workspaceId: string;
@@ -119,7 +144,21 @@ function commandOf([command, ...subjects]: string[], name: string | undefined): 
   if (command === 'create' && subject !== undefined && subjects.length === 1) return creation(subject, name);
   if (command === 'show' && subject !== undefined && subjects.length === 1 && name === undefined) return showing(subject);
   if (command === 'advanced-webhooks' && subject !== undefined && (state === 'on' || state === 'off') && subjects.length === 2 && name === undefined) return offer(subject, state === 'on');
+  if (command === 'limits' && subject !== undefined && name === undefined) return limiting(subject, subjects.slice(1));
   throw new Error(USAGE);
+}
+
+function limiting(apiKey: string, given: readonly string[]): Command {
+  const parsed = CallLimits.safeParse(Object.fromEntries(given.map((one) => [one.split('=')[0], one.split('=').slice(1).join('=')])));
+  if (!parsed.success) throw new Error(`The limits ${given.join(' ')} are not valid: ${parsed.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('; ')}\n\n${USAGE}`);
+  return {
+    needs: ['TABLE_NAME'],
+    async carryOut(env) {
+      const limits = await setLimits({ apiKey, limits: parsed.data, env });
+      if (!limits) throw new Error(`There is no API key ${apiKey}.`);
+      return { apiKey, callsPerSecond: limits };
+    },
+  };
 }
 
 function creation(address: string, given: string | undefined): Command {

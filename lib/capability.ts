@@ -32,6 +32,7 @@ export type ResourceName = Grant['resource'];
 
 /** The environment variables that the stack can give to a function; `infra/environment.ts` says where each value comes from. */
 export type EnvironmentName =
+  | 'CALL_BURST_SECONDS'
   | 'CLAUDE_MODEL_ID'
   | 'DELIVER_QUEUE_URL'
   | 'DELIVER_SLOW_QUEUE_URL'
@@ -40,6 +41,7 @@ export type EnvironmentName =
   | 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'
   | 'EMBEDDING_MODEL'
   | 'EMBED_QUEUE_URL'
+  | 'EXPENSIVE_CALLS_PER_SECOND_PER_KEY'
   | 'JOBS_QUEUE_URL'
   | 'LOGIN_LINKS_PER_HOUR_PER_EMAIL'
   | 'MAIL_FROM'
@@ -47,6 +49,7 @@ export type EnvironmentName =
   | 'MAIL_RETRY_SCHEDULE'
   | 'NOVA_MODEL_ID'
   | 'PUBLIC_URL'
+  | 'READS_PER_SECOND_PER_KEY'
   | 'RECONCILE_AFTER_SECONDS'
   | 'SERVICE_NAME'
   | 'TABLE_NAME'
@@ -55,7 +58,8 @@ export type EnvironmentName =
   | 'UNVERIFIED_GRACE_DAYS'
   | 'WEBHOOK_RETRY_SCHEDULE'
   | 'WORKSPACE_CREATION'
-  | 'WORKSPACE_CREATION_PER_MINUTE';
+  | 'WORKSPACE_CREATION_PER_MINUTE'
+  | 'WRITES_PER_SECOND_PER_KEY';
 
 export type Environment = Readonly<Record<EnvironmentName, string>>;
 

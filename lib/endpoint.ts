@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { Capability, Opened, Uses } from './capability.ts';
+import type { LimitClass } from './domain/rateLimit.ts';
 import type { ErrorStatus } from './errors.ts';
 
 /** What the operator can withhold from an API key (spec 4.6). */
@@ -15,6 +16,8 @@ export interface ApiKeyCaller {
   readonly tokenHash: Uint8Array;
   /** What the operator does not offer to this API key. */
   readonly withheld: readonly Feature[];
+  /** Calls per second by class, where they differ from the settings. */
+  readonly limits: Readonly<Partial<Record<LimitClass, number>>>;
   /** Seals this tenant's page tokens; 32 bytes. */
   readonly pageKey: Uint8Array;
 }
@@ -91,6 +94,8 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly auth: A;
   /** A `write` of a caller with credentials takes an `Idempotency-Key`. */
   readonly kind: 'read' | 'write';
+  /** Set for calls that cost far more than others; left out, calls count by their kind towards the limits of an API key. */
+  readonly limitClass?: 'expensive';
   /** The schema of `data`. */
   readonly input: I;
   /** `optional` when the specification allows a request without a body. */

@@ -28,12 +28,15 @@ export interface Issue {
 export class ApiError extends Error {
   readonly status: ErrorStatus;
   readonly details: object | undefined;
+  /** After how many seconds the request can succeed, for the `retry-after` header. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(status: ErrorStatus, message: string, options: { details?: object; cause?: unknown } = {}) {
+  constructor(status: ErrorStatus, message: string, options: { details?: object; cause?: unknown; retryAfterSeconds?: number } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ApiError';
     this.status = status;
     this.details = options.details;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 

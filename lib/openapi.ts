@@ -1,6 +1,6 @@
 import { type AuthLevel, commonErrors, type Endpoint, endpointId, familyOf } from './endpoint.ts';
 import { errorCatalogue, type ErrorStatus } from './errors.ts';
-import { takesIdempotencyKey } from './http/capabilities.ts';
+import { isRateLimited, takesIdempotencyKey } from './http/capabilities.ts';
 import { errorExamples } from './openapi/errors.ts';
 import { type JsonSchema, jsonSchemaOf } from './openapi/jsonSchema.ts';
 import type { Placed } from './openapi/place.ts';
@@ -63,6 +63,7 @@ const description = [
   'Fields that an endpoint does not know are ignored, and `null` for an optional field is the same as leaving it out.',
   'Deletions, and updates that select what they change, refuse unknown fields: their schemas say `additionalProperties: false`.',
   'Answers may get further fields in time.',
+  'Calls of an API key are limited per second, apart for reads, writes and calls that cost far more: RESOURCE_EXHAUSTED then comes with a `retry-after` header.',
 ].join(' ');
 
 /** The two headers of each level, without the service's prefix, by the name of their security scheme. */
@@ -96,6 +97,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: Placed 
 export function possibleErrors(endpoint: Endpoint): ErrorStatus[] {
   const possible = new Set<ErrorStatus>([...commonErrors, ...endpoint.errors]);
   if (endpoint.auth !== 'none') possible.add('PERMISSION_DENIED');
+  if (isRateLimited(endpoint)) possible.add('RESOURCE_EXHAUSTED');
   // The first call under the key is still running.
   if (takesIdempotencyKey(endpoint)) possible.add('ABORTED');
   return (Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => possible.has(status));
@@ -161,7 +163,7 @@ function groupName(statuses: readonly ErrorStatus[]): string {
 function errorResponses(endpoints: readonly Endpoint[]): Record<string, DocumentedResponse> {
   const groups = endpoints.flatMap(errorGroups).map(([, statuses]) => [groupName(statuses), {
     description: statuses.map((status) => `${status}: ${errorCatalogue[status].meaning}`).join('\n'),
-    headers: requestId,
+    headers: { ...requestId, ...(statuses.includes('RESOURCE_EXHAUSTED') && { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }) },
     content: { 'application/json': { schema: errorSchema(statuses), examples: Object.fromEntries(statuses.map((status) => [status, { value: { error: { status, ...errorExamples[status] } } }])) } },
   }] as const);
   return Object.fromEntries(groups.sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -206,6 +208,7 @@ const IdempotencyKey = {
 
 const answerHeaders = {
   RequestId: { description: 'Names this request in the service\'s logs.', schema: { type: 'string' } },
+  RetryAfter: { description: 'After how many seconds the request can succeed. There when the API key has sent too many calls, and not when another limit is used up.', schema: { type: 'integer', minimum: 1 } },
   IdempotencyReplayed: { description: 'There when the answer is that of an earlier call under the same Idempotency-Key.', schema: { type: 'string', const: 'true' } },
 };
 

@@ -1,7 +1,9 @@
 import type { FunctionModel } from './model.ts';
 
 /** The settings that may be others here than in the template, so that nobody who tries something out has to wait for it. */
-export const localVariables = ['DUE_MARGIN_SECONDS', 'MAIL_RETRY_SCHEDULE', 'RECONCILE_AFTER_SECONDS', 'WEBHOOK_RETRY_SCHEDULE'] as const;
+export const localVariables = [
+  'CALL_BURST_SECONDS', 'DUE_MARGIN_SECONDS', 'EXPENSIVE_CALLS_PER_SECOND_PER_KEY', 'MAIL_RETRY_SCHEDULE', 'READS_PER_SECOND_PER_KEY', 'RECONCILE_AFTER_SECONDS', 'WEBHOOK_RETRY_SCHEDULE', 'WRITES_PER_SECOND_PER_KEY',
+] as const;
 
 /** Values of variables that replace the template's, in functions that have these variables. */
 export type Replaced = Readonly<Partial<Record<'SERVICE_NAME' | (typeof localVariables)[number], string>>>;

@@ -62,6 +62,10 @@ function secondsOf(text: string): number {
 
 /** As the settings of a deployment, but with less than a second too. */
 function timingOf(name: (typeof localVariables)[number], text: string): string {
+  if (/_PER_KEY$|^CALL_/.test(name)) {
+    if (/^[1-9]\d{0,5}$/.test(text)) return text;
+    throw new StartError(`${name} must be a whole number from 1 to 999999, but is ${JSON.stringify(text)}.`);
+  }
   const several = name.endsWith('_SCHEDULE');
   if ((several ? /^\d+(\.\d+)?(,\d+(\.\d+)?)*$/ : /^\d+(\.\d+)?$/).test(text)) return text;
   throw new StartError(`${name} must be ${several ? 'seconds with commas between' : 'a number of seconds'}, but is ${JSON.stringify(text)}.`);

@@ -35,19 +35,28 @@ export class ServiceError extends Error {
   /** What to quote when asking about it. */
   readonly requestId: string | undefined;
   readonly details: unknown;
+  /** After how many seconds the service asks to send the call again, where it says so. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(path: string, httpStatus: number, requestId: string | undefined, { status, message, details }: { status: ErrorStatus; message: string; details?: unknown }, options?: ErrorOptions) {
+  constructor(
+    path: string, httpStatus: number, requestId: string | undefined,
+    { status, message, details, retryAfterSeconds }: { status: ErrorStatus; message: string; details?: unknown; retryAfterSeconds?: number | undefined },
+    options?: ErrorOptions,
+  ) {
     super(`${path}: ${status}: ${message}`, options);
     this.name = 'ServiceError';
     this.status = status;
     this.httpStatus = httpStatus;
     this.requestId = requestId;
     this.details = details;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
+/** A call that the service asks to send again later than this is not repeated. */
+const LONGEST_RETRY_AFTER_SECONDS = 30;
 
 /**
  * Returns a client of a service. Methods throw ServiceError when the service refuses a call or cannot be reached, and the reason of the
@@ -64,6 +73,7 @@ export function createClient({ attempts = 4, timeoutMilliseconds = 35_000, servi
     const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers, ...(key !== undefined && { 'idempotency-key': key }) }, body: JSON.stringify({ data }) };
     const url = new URL(path, options.baseUrl);
     for (let attempt = 1; ; attempt++) {
+      let asked = 0;
       try {
         const timeout = AbortSignal.timeout(timeoutMilliseconds);
         return await resultOf(path, await send(url, { ...request, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }));
@@ -71,8 +81,10 @@ export function createClient({ attempts = 4, timeoutMilliseconds = 35_000, servi
         if (signal?.aborted) throw error;
         const failure = error instanceof ServiceError ? error : unreachable(path, error);
         if (attempt >= attempts || !errorCatalogue[failure.status].retryable) throw failure;
+        asked = failure.retryAfterSeconds ?? 0;
+        if (asked > LONGEST_RETRY_AFTER_SECONDS) throw failure;
       }
-      await pause(Math.random() * Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE), undefined, { signal });
+      await pause(asked * 1_000 + Math.random() * Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE), undefined, { signal });
     }
   }
 
@@ -101,7 +113,7 @@ async function resultOf(path: string, response: Response): Promise<unknown> {
   if (body?.result !== undefined && response.ok) return body.result;
   // The second one is the gateway's name for the same, where it answers itself.
   const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
-  throw new ServiceError(path, response.status, requestId, errorOf(body ?? {}, response.status));
+  throw new ServiceError(path, response.status, requestId, { ...errorOf(body ?? {}, response.status), retryAfterSeconds: secondsOf(response.headers.get('retry-after')) });
 }
 
 /** The failure of an attempt that got no answer: no connection, a connection that broke, or a time-out. */
@@ -128,6 +140,11 @@ function parsed(text: string): Answer | undefined {
 function errorOf({ error, message }: Answer, httpStatus: number): { status: ErrorStatus; message: string; details?: unknown } {
   const { status = '', details } = error ?? {};
   return { status: isErrorStatus(status) ? status : statusOf(httpStatus), message: textOf(error?.message) ?? textOf(message) ?? `HTTP ${httpStatus}`, details };
+}
+
+/** The seconds of a `retry-after` header; undefined when there is none, or when it is a date. */
+function secondsOf(header: string | null): number | undefined {
+  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
 
 /** What somebody between here and the service answers may be of any shape. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { limitClasses } from '../domain/rateLimit.ts';
 import { features } from '../endpoint.ts';
 import { defineEntity } from './entity.ts';
 
@@ -58,6 +59,8 @@ export const ApiKeyEntity = defineEntity({
     pageKey: Bytes,
     /** What the operator does not offer to it; here, because every request reads this item anyway. */
     withheld: z.array(z.enum(features)).optional(),
+    /** Calls per second by class, where the operator has set other limits than those of the settings. */
+    limits: z.partialRecord(z.enum(limitClasses), z.number()).optional(),
     /** When it stops working unless the owner's address is verified before, epoch ms. */
     expiresAt: z.number().optional(),
     createdAt: z.number(),

@@ -1,5 +1,6 @@
 import type { Capability } from '../capability.ts';
 import type { AuthLevel } from '../endpoint.ts';
+import { rateBuckets } from '../data/rateBuckets.ts';
 import { credentials } from './credentials.ts';
 import { idempotency } from './idempotency.ts';
 
@@ -16,11 +17,17 @@ export function takesIdempotencyKey(endpoint: Declared): boolean {
   return endpoint.kind === 'write' && endpoint.auth !== 'none';
 }
 
+/** Whether calls of this endpoint count towards the limits of an API key. */
+export function isRateLimited({ auth }: Pick<Declared, 'auth'>): boolean {
+  return auth === 'apiKey';
+}
+
 /** Everything that the function of an endpoint or a page touches: what it declares and what the shared stack needs for it. */
 export function capabilitiesOf(endpoint: Declared): Capability<unknown>[] {
   return [
     answering,
     ...(endpoint.auth === 'none' ? [] : [credentials]),
+    ...(isRateLimited(endpoint) ? [rateBuckets] : []),
     ...(takesIdempotencyKey(endpoint) ? [idempotency] : []),
     ...Object.values(endpoint.uses),
   ];

@@ -101,7 +101,7 @@ export class Credentials {
     const hash = tokenHash(authToken);
     const record = await this.#apiKeys.get(apiKey, options, ({ tokenHashes, expiresAt = Infinity }) => matchesAny(hash, tokenHashes) && expiresAt > options.now);
     if (!record) throw apiKeyDenied();
-    return { level: 'apiKey', tenant: record.apiKey, workspaceId: record.workspaceId, tokenHash: hash, withheld: record.withheld ?? [], pageKey: record.pageKey };
+    return { level: 'apiKey', tenant: record.apiKey, workspaceId: record.workspaceId, tokenHash: hash, withheld: record.withheld ?? [], limits: record.limits ?? {}, pageKey: record.pageKey };
   }
 
   async workspace(workspaceId: string | undefined, authToken: string | undefined, options: VerifyOptions): Promise<WorkspaceCaller> {

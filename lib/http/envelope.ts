@@ -60,11 +60,12 @@ export function carried(body: string): { readonly body: string; readonly isBase6
 }
 
 /** The answer to a request that failed. */
-export function failure({ status, message, details }: ApiError): APIGatewayProxyStructuredResultV2 {
+export function failure({ status, message, details, retryAfterSeconds }: ApiError): APIGatewayProxyStructuredResultV2 {
   const shown = message.length > MESSAGE_CHARACTERS ? `${message.slice(0, MESSAGE_CHARACTERS).toWellFormed()}...` : message;
   const whole = JSON.stringify({ error: { status, message: shown, ...(details && { details }) } });
   return {
     statusCode: errorCatalogue[status].http,
+    ...(retryAfterSeconds !== undefined && { headers: { 'retry-after': String(retryAfterSeconds) } }),
     body: isLongerThan(whole, DETAILS_BYTES) ? JSON.stringify({ error: { status, message: shown } }) : whole,
   };
 }

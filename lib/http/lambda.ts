@@ -7,11 +7,12 @@ import { type ApiError, errorCatalogue, invalid } from '../errors.ts';
 import { derivedId, newId } from '../ids.ts';
 import { lazy } from '../lazy.ts';
 import { routeKey } from '../page.ts';
-import { takesIdempotencyKey } from './capabilities.ts';
+import { rateBuckets } from '../data/rateBuckets.ts';
+import { isRateLimited, takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
 import { ANSWER_BYTES, carried, failure, success } from './envelope.ts';
 import { type Answer, idempotency } from './idempotency.ts';
-import { authenticate, parseBody, type State, toApiError, validateInput } from './middlewares.ts';
+import { authenticate, limitCalls, parseBody, type State, toApiError, validateInput } from './middlewares.ts';
 import { type Handler, stack } from './stack.ts';
 
 /** The Lambda handler of an endpoint. `source` is where its environment comes from. */
@@ -41,6 +42,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   const env = lazy(() => environment(source));
   const serviceName = lazy(() => env().SERVICE_NAME);
   const verifier = lazy(() => credentials.open(env()));
+  const buckets = lazy(() => rateBuckets.open(env()));
   const repeats = lazy(() => idempotency.open(env()));
   const deps = lazy(() => openAll(endpoint.uses, env()));
 
@@ -69,6 +71,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
     { endpoint: endpointId(endpoint.path), path: endpoint.path, serviceName, ...(twin && { isForTwin }) },
     [
       authenticate({ level: endpoint.auth, fresh: endpoint.freshCredentials ?? false, serviceName, credentials: verifier, denied: endpoint.knownMessages?.denied }),
+      ...(isRateLimited(endpoint) ? [limitCalls({ limitClass: endpoint.limitClass ?? endpoint.kind, buckets })] : []),
       parseBody(endpoint.body ?? 'required'),
       validateInput((event) => calledEndpoint(event).input, endpoint.knownMessages),
     ],

@@ -1,6 +1,8 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
+import type { RateBuckets } from '../data/rateBuckets.ts';
+import type { LimitClass } from '../domain/rateLimit.ts';
 import { type AuthLevel, type Caller, endpointId, familyOf, type KnownMessages, type Log, otherVersion } from '../endpoint.ts';
 import { ApiError, type ErrorStatus, errorCatalogue } from '../errors.ts';
 import { logWith } from '../observability/log.ts';
@@ -18,6 +20,9 @@ export interface State extends Record<string, unknown> {
   data: unknown;
   input: unknown;
   errorStatus?: ErrorStatus;
+  /** The class of calls whose limit the API key has used up. */
+  limitedClass?: LimitClass;
+  settlement?: Promise<void> | undefined;
   cause?: unknown;
 }
 
@@ -50,6 +55,7 @@ export function observe(options: FunctionName): Middleware {
       durationMs: Date.now() - internal.startedAt,
       coldStart,
       tenant: tenantOf(internal.caller),
+      ...(internal.limitedClass && { limitedClass: internal.limitedClass }),
       ...(internal.cause !== undefined && { error: internal.cause }),
     };
     coldStart = false;
@@ -120,6 +126,33 @@ export function authenticate(options: Authentication): Middleware {
     },
   };
 }
+
+/** Counts the call towards the limit of its API key; RESOURCE_EXHAUSTED with `retry-after` when that is used up. */
+export function limitCalls(options: { limitClass: LimitClass; buckets: () => RateBuckets }): Middleware {
+  // A settlement that fails is no reason to refuse a call. It is tried again with a later one.
+  const finish: NonNullable<Middleware['after']> = ({ internal }) => internal.settlement?.catch((error: unknown) => internal.log.warn('rate limit not settled', { error }));
+  return {
+    before: ({ internal }) => {
+      const { caller, startedAt: now } = internal;
+      if (caller.level !== 'apiKey') return;
+      const { limitClass } = options;
+      const taken = options.buckets().take({ tenant: caller.tenant, limitClass, perSecond: caller.limits[limitClass], now });
+      if (!('retryAfter' in taken)) {
+        internal.settlement = taken.settlement;
+        // Handled after the call; until then a failure must not count as unhandled.
+        taken.settlement?.catch(() => undefined);
+        return;
+      }
+      internal.limitedClass = limitClass;
+      const retryAfterSeconds = Math.ceil(taken.retryAfter / 1000);
+      throw new ApiError('RESOURCE_EXHAUSTED', `The API key sends too many ${limitedCalls[limitClass]}. Send the request again after ${retryAfterSeconds} s.`, { retryAfterSeconds });
+    },
+    after: finish,
+    onError: finish,
+  };
+}
+
+const limitedCalls: Readonly<Record<LimitClass, string>> = { read: 'reads', write: 'writes', expensive: 'expensive calls' };
 
 /** Size limit, JSON and the envelope of spec 1. */
 export function parseBody(body: 'required' | 'optional'): Middleware {

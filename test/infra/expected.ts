@@ -36,6 +36,7 @@ const arns: Record<ResourceName, unknown> = {
 };
 const services: Record<string, string> = { table: 'dynamodb', index: 'dynamodb', queue: 'sqs', secret: 'secretsmanager', mail: 'ses', model: 'bedrock' };
 const values: Record<EnvironmentName, unknown> = {
+  CALL_BURST_SECONDS: '10',
   CLAUDE_MODEL_ID: complete.claudeModelId,
   DELIVER_QUEUE_URL: { Ref: 'DeliverQueue' },
   DELIVER_SLOW_QUEUE_URL: { Ref: 'DeliverSlowQueue' },
@@ -44,11 +45,13 @@ const values: Record<EnvironmentName, unknown> = {
   EMAIL_STATUS_PER_MINUTE_PER_EMAIL: '10',
   EMBEDDING_MODEL: 'amazon.titan-embed-text-v2:0',
   EMBED_QUEUE_URL: { Ref: 'EmbedQueue' },
+  EXPENSIVE_CALLS_PER_SECOND_PER_KEY: '50',
   JOBS_QUEUE_URL: { Ref: 'JobsQueue' },
   LOGIN_LINKS_PER_HOUR_PER_EMAIL: '10',
   MAIL_FROM: complete.mailFrom,
   MAIL_QUEUE_URL: { Ref: 'MailQueue' },
   MAIL_RETRY_SCHEDULE: '0,60,300,1800,7200,21600',
+  READS_PER_SECOND_PER_KEY: '500',
   RECONCILE_AFTER_SECONDS: '180',
   NOVA_MODEL_ID: complete.novaModelId,
   PUBLIC_URL: { 'Fn::GetAtt': ['Api', 'ApiEndpoint'] },
@@ -60,6 +63,7 @@ const values: Record<EnvironmentName, unknown> = {
   WEBHOOK_RETRY_SCHEDULE: '0,5,300,1800,7200,18000,36000,36000',
   WORKSPACE_CREATION: 'closed',
   WORKSPACE_CREATION_PER_MINUTE: '60',
+  WRITES_PER_SECOND_PER_KEY: '200',
 };
 
 /** What the capabilities of a function allow, as `pairsOf` gives it. */

@@ -200,7 +200,7 @@ describe('the saved queries', () => {
   test('design 11: of each family search the logs of all its functions: by API key, by request, and for faults', () => {
     for (const [family, template] of assembly.families) {
       const queries = queriesOf(template);
-      expect([...queries.keys()].sort()).toEqual(['a request in', 'an API key in', 'faults of', 'messages not sent in'].map((name) => `CollaborationBackend/${name} ${pascal(family)}`));
+      expect([...queries.keys()].sort()).toEqual(['a request in', 'an API key in', 'faults of', 'messages not sent in', 'refused calls by API key in'].map((name) => `CollaborationBackend/${name} ${pascal(family)}`));
       for (const { LogGroupNames } of queries.values()) expect(LogGroupNames).toEqual(logGroupsOf(template));
       expect(queries.get(`CollaborationBackend/an API key in ${pascal(family)}`)!.QueryString).toContain('tenant = "<apiKey>"');
       expect(queries.get(`CollaborationBackend/a request in ${pascal(family)}`)!.QueryString).toContain('requestId = "<x-request-id>"');
@@ -240,7 +240,7 @@ describe('the saved queries', () => {
 describe('the dashboard', () => {
   interface Widget {
     readonly type: string;
-    readonly properties: { markdown?: string; title?: string; metrics?: unknown[][] };
+    readonly properties: { markdown?: string; title?: string; query?: string; metrics?: unknown[][] };
   }
 
   function widgets(): Widget[] {
@@ -262,7 +262,18 @@ describe('the dashboard', () => {
 
   test('design 11: begins with the health of it all, ends with the table and what requests cost, and has a row for each family, for deliveries, queues and mail between', () => {
     const headings = widgets().flatMap(({ properties }) => properties.markdown?.split('**')[1] ?? []);
-    expect(headings).toEqual(['Is it healthy?', ...[...assembly.families.keys()].map((family) => `/${family}`), 'Deliveries', 'Queues and workers', 'E-mail', 'Table', 'Cost']);
+    expect(headings).toEqual(['Is it healthy?', ...[...assembly.families.keys()].map((family) => `/${family}`), 'Calls that were refused because an API key sent too many', 'Deliveries', 'Queues and workers', 'E-mail', 'Table', 'Cost']);
+  });
+
+  test('shows the refused calls by API key of all functions whose calls are limited, 50 log groups in a query', () => {
+    const queries = widgets().filter(({ type }) => type === 'log').map(({ properties }) => String(properties.query));
+    const sources = queries.flatMap((query) => query.match(/SOURCE '[^']+'/g) ?? []);
+    expect(sources).toHaveLength(ownFunctions.filter(({ auth }) => auth === 'apiKey').length);
+    for (const query of queries) {
+      expect(query.match(/SOURCE /g)!.length).toBeLessThanOrEqual(50);
+      expect(query).toContain('filter message = "request" and ispresent(limitedClass)');
+      expect(query).toContain('by tenant, limitedClass, endpoint');
+    }
   });
 
   test('design 11: shows at its top whether deliveries are due, overdue or dead', () => {

@@ -41,6 +41,12 @@ describe('the settings', () => {
       mailRetrySchedule: '0,60,300,1800,7200,21600',
       dueMarginSeconds: 300,
       reconcileAfterSeconds: 180,
+      readsPerSecondPerKey: 500,
+      writesPerSecondPerKey: 200,
+      expensiveCallsPerSecondPerKey: 50,
+      callBurstSeconds: 10,
+      requestsPerSecond: 2_000,
+      publicRequestsPerSecond: 50,
     });
   });
 
@@ -50,6 +56,12 @@ describe('the settings', () => {
   });
 
   test.each([
+    ['readsPerSecondPerKey', 0],
+    ['writesPerSecondPerKey', 1.5],
+    ['expensiveCallsPerSecondPerKey', 'many'],
+    ['callBurstSeconds', 301],
+    ['requestsPerSecond', 0],
+    ['publicRequestsPerSecond', 10_001],
     ['serviceName', 'Svc'],
     ['serviceName', ''],
     ['logRetentionDays', 31],

@@ -23,12 +23,17 @@ const environment = {
   // Nobody listens: a test whose messages are to arrive starts queues (queues.ts).
   AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9',
   AWS_ENDPOINT_URL_BEDROCK_RUNTIME: 'http://127.0.0.1:9',
+  CALL_BURST_SECONDS: '10',
   CLAUDE_MODEL_ID: '',
   DELIVER_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/deliver',
   DELIVER_SLOW_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/deliverSlow',
   DUE_MARGIN_SECONDS: '300',
   EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: '1000',
   EMAIL_STATUS_PER_MINUTE_PER_EMAIL: '1000',
+  // Far above what tests send: tests of limits set their own.
+  EXPENSIVE_CALLS_PER_SECOND_PER_KEY: '1000000',
+  READS_PER_SECOND_PER_KEY: '1000000',
+  WRITES_PER_SECOND_PER_KEY: '1000000',
   JOBS_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/jobs',
   LOGIN_LINKS_PER_HOUR_PER_EMAIL: '1000',
   MAIL_FROM: 'no-reply@example.com',

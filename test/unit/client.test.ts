@@ -106,6 +106,24 @@ describe('retries', () => {
     expect([...keys]).toEqual([expect.stringMatching(/^[\x21-\x7e]{1,255}$/)]);
   });
 
+  const limited = (seconds: string): Answer => (response) => {
+    response.writeHead(429, { 'retry-after': seconds }).end(JSON.stringify({ error: { status: 'RESOURCE_EXHAUSTED', message: 'too many' } }));
+  };
+
+  test('wait for the seconds of a retry-after header', async () => {
+    const { client, received } = await serviceOf(limited('1'), success({ data: {} }));
+    const startedAt = performance.now();
+    await client.v2.organizations.get({});
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990);
+    expect(received).toHaveLength(2);
+  });
+
+  test('are not made when the service asks to wait for more than 30 s', async () => {
+    const { client, received } = await serviceOf(limited('31'));
+    await expect(client.v2.organizations.get({})).rejects.toMatchObject({ status: 'RESOURCE_EXHAUSTED', retryAfterSeconds: 31 });
+    expect(received).toHaveLength(1);
+  });
+
   test.each((Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => !retryable.includes(status)))('are not made of %s', async (status) => {
     const { client, received } = await serviceOf(failure(status, { issues: [] }));
     const error = await client.v2.organizations.add(organizations).catch((thrown: unknown) => thrown);

@@ -15,6 +15,7 @@ export const endpoint = defineEndpoint({
   summary: 'Extract definitions of agents from a file',
   auth: 'apiKey',
   kind: 'read',
+  limitClass: 'expensive',
   input: ExtractionRequest,
   output: z.object({ data: z.object({ extractionResult: ExtractionResult }) }),
   message: 'Agents extracted successfully',

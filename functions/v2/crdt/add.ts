@@ -11,6 +11,7 @@ export const endpoint = defineEndpoint({
   summary: 'Add a collaborative editor to a document, with its data',
   auth: 'apiKey',
   kind: 'write',
+  limitClass: 'expensive',
   input: ValueRequest,
   output: z.object({}),
   message: 'CRDT data added successfully.',

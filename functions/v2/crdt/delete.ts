@@ -13,6 +13,7 @@ export const endpoint = defineEndpoint({
   summary: 'Delete collaborative editors of a document with their data, or all of them',
   auth: 'apiKey',
   kind: 'write',
+  limitClass: 'expensive',
   input: closedObject({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)), ...ownIds }),
   output: z.object({
     data: z.record(z.string(), ItemOutcome),

@@ -12,6 +12,7 @@ export const endpoint = defineEndpoint({
   summary: 'Get the data of a collaborative editor, or of all that a document has',
   auth: 'apiKey',
   kind: 'read',
+  limitClass: 'expensive',
   /** `type` selects the editors of that type. */
   input: z.object({ organizationId: Id, documentId: Id, editorId: optional(Id), type: optional(z.enum(crdtTypes)), ...ownIds }),
   output: z.object({ data: z.array(EditorRecord) }),

@@ -11,6 +11,7 @@ export const endpoint = defineEndpoint({
   summary: 'Replace the data of a collaborative editor by the smallest change, so that connected clients take it up',
   auth: 'apiKey',
   kind: 'write',
+  limitClass: 'expensive',
   input: ValueRequest,
   output: z.object({}),
   message: 'CRDT data updated successfully.',

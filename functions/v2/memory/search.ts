@@ -35,6 +35,7 @@ export const endpoint = defineEndpoint({
   summary: 'Search past review decisions by what they mean, or get the latest ones or those of a thread',
   auth: 'apiKey',
   kind: 'read',
+  limitClass: 'expensive',
   input: Input,
   output: z.object({ results: z.array(ShownJudgment), totalInScope: z.number(), searchLatencyMs: z.number() }),
   message: null,

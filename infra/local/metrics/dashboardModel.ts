@@ -49,6 +49,8 @@ export function rowsOf({ properties }: Resource, serviceName?: string): RowModel
   const { widgets } = JSON.parse(String(properties.DashboardBody)) as { widgets: readonly Widget[] };
   const rows: { title: string; graphs: GraphModel[] }[] = [];
   for (const widget of widgets) {
+    // A local run has no Logs Insights; its functions write to `functions.log`.
+    if (widget.type === 'log') continue;
     const { title = '', markdown = '' } = widget.properties;
     refuseOthers(widget.properties, knownProperties, `the widget "${title || markdown}"`);
     if (widget.type === 'text') rows.push({ title: markdown, graphs: [] });

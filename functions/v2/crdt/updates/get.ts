@@ -11,6 +11,7 @@ export const endpoint = defineEndpoint({
   summary: 'Get what a client of Yjs lacks of a collaborative editor, as an update of Yjs',
   auth: 'apiKey',
   kind: 'read',
+  limitClass: 'expensive',
   input: z.object({
     ...editorName,
     /** What the client has; everything is given without it. */

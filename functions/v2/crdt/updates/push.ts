@@ -11,6 +11,7 @@ export const endpoint = defineEndpoint({
   summary: 'Add an update of Yjs to a collaborative editor',
   auth: 'apiKey',
   kind: 'write',
+  limitClass: 'expensive',
   input: z.object({
     ...editorName,
     update: Base64.meta({

@@ -19,6 +19,7 @@ export const endpoint = defineEndpoint({
   summary: 'Delete everything of the first 30 users of a list, in some organizations or everywhere (GDPR)',
   auth: 'apiKey',
   kind: 'write',
+  limitClass: 'expensive',
   input: closedObject({ userIds: list(Id, limits.list), organizationIds: optional(list(Id, limits.readIds)) }),
   output: z.object({ data: z.object({ jobId: z.string(), tasksCount: z.int() }) }),
   message: 'Data deletion process has been initiated.',

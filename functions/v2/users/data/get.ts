@@ -21,6 +21,7 @@ export const endpoint = defineEndpoint({
   summary: 'Get what a user wrote and made, and is involved in, in one organization or in all',
   auth: 'apiKey',
   kind: 'read',
+  limitClass: 'expensive',
   // Two fields of the interface are named after the service, a setting that is not known here: they are among the other keys.
   input: z.looseObject({ organizationId: optional(Id), userId: optional(Id), uniqueId: optional(Id), pageToken: optional(PageToken) }),
   output: z.object({

@@ -11,6 +11,7 @@ export const endpoint = defineEndpoint({
   summary: 'Get how far a deletion of users\' data got',
   auth: 'apiKey',
   kind: 'read',
+  limitClass: 'expensive',
   input: z.object({ jobId: Id }),
   output: z.object({ data: z.object({ isDeleteCompleted: z.boolean(), tasksLeft: z.int(), lastTaskCompletedTime: z.number().nullable() }) }),
   message: 'Data fetched successfully.',
