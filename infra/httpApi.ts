@@ -1,9 +1,12 @@
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
 import { CfnApi, CfnApiMapping, CfnDomainName, CfnStage } from 'aws-cdk-lib/aws-apigatewayv2';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { Construct } from 'constructs';
+import type { Construct, IConstruct } from 'constructs';
 import { gatewayQueries, saveQueries } from './savedQueries.ts';
 import type { Settings } from './settings.ts';
+
+/** How many times the rate per second may come at once. */
+const BURST = 2;
 
 /** One line of JSON per request. No header is logged: they hold credentials. */
 const ACCESS_LOG = {
@@ -23,24 +26,39 @@ const ACCESS_LOG = {
 
 export interface HttpApi {
   readonly api: CfnApi;
+  readonly stage: CfnStage;
   /** The address under which customers are to call it. */
   readonly url: string;
 }
 
 /** The HTTP API and its one stage, which deploys every change of a route at once. */
-export function createHttpApi(scope: Construct, name: string, { logRetentionDays, domainName, certificateArn }: Settings): HttpApi {
+export function createHttpApi(scope: Construct, name: string, { logRetentionDays, domainName, certificateArn, requestsPerSecond }: Settings): HttpApi {
   const api = new CfnApi(scope, 'Api', { name, protocolType: 'HTTP' });
   const logs = new LogGroup(scope, 'AccessLogs', { retention: logRetentionDays as RetentionDays, removalPolicy: RemovalPolicy.DESTROY });
   const stage = new CfnStage(scope, 'Stage', {
     apiId: api.ref,
     stageName: '$default',
     autoDeploy: true,
+    defaultRouteSettings: throttle(requestsPerSecond),
     accessLogSettings: { destinationArn: logs.logGroupArn, format: JSON.stringify(ACCESS_LOG) },
   });
   saveQueries(scope, gatewayQueries, [logs]);
-  if (domainName === undefined || certificateArn === undefined) return { api, url: api.attrApiEndpoint };
+  if (domainName === undefined || certificateArn === undefined) return { api, stage, url: api.attrApiEndpoint };
   createDomain(scope, stage, domainName, certificateArn);
-  return { api, url: `https://${domainName}` };
+  return { api, stage, url: `https://${domainName}` };
+}
+
+/**
+ * Throttles these routes more tightly than the stage does. The stage waits for the stacks that create the routes, because AWS refuses settings of a
+ * route that does not exist.
+ */
+export function throttleRoutes(stage: CfnStage, routeKeys: readonly string[], perSecond: number, createdBy: readonly IConstruct[]): void {
+  stage.routeSettings = Object.fromEntries(routeKeys.map((key) => [key, { ThrottlingRateLimit: perSecond, ThrottlingBurstLimit: perSecond * BURST }]));
+  stage.node.addDependency(...createdBy);
+}
+
+function throttle(perSecond: number): CfnStage.RouteSettingsProperty {
+  return { throttlingRateLimit: perSecond, throttlingBurstLimit: perSecond * BURST };
 }
 
 /**

@@ -1,13 +1,13 @@
-import { type App, CfnOutput, Stack } from 'aws-cdk-lib';
+import { type App, CfnOutput, type CfnStack, Stack } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import { familyOf } from '../lib/endpoint.ts';
-import { isTwin, type Routed } from '../lib/page.ts';
+import { isTwin, routeKey, type Routed } from '../lib/page.ts';
 import type { Worker } from '../lib/worker.ts';
 import { ApiFunction, createInvoker } from './apiFunction.ts';
 import { DEFAULT_FUNCTION } from './build.ts';
 import { environmentValues, resourceArns } from './environment.ts';
 import { FamilyStack } from './familyStack.ts';
-import { createHttpApi } from './httpApi.ts';
+import { createHttpApi, throttleRoutes } from './httpApi.ts';
 import { createMonitoring } from './monitoring.ts';
 import { createQueues, createStreamDeadLetters } from './queues.ts';
 import { createKey } from './secrets.ts';
@@ -33,7 +33,7 @@ export class Backend extends Stack {
   constructor(scope: App, id: string, { endpoints, workers, code, settings }: BackendProps) {
     super(scope, id, { description: 'Collaboration backend: HTTP API, functions, queues and table' });
     const { logRetentionDays } = settings;
-    const { api, url } = createHttpApi(this, this.stackName, settings);
+    const { api, stage, url } = createHttpApi(this, this.stackName, settings);
     const shared = {
       publicUrl: url,
       table: createTable(this),
@@ -59,6 +59,8 @@ export class Backend extends Stack {
     this.families = [...Map.groupBy(own, ({ path }) => familyOf(path))]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([family, members]) => new FamilyStack(this, { family, endpoints: members, twins, code, apiId: api.ref, logRetentionDays, ...surroundings }));
+    const publicRoutes = endpoints.filter(({ auth }) => auth === 'none').map(routeKey);
+    throttleRoutes(stage, ['$default', ...publicRoutes], settings.publicRequestsPerSecond, [unmatched, ...this.families.map(({ nestedStackResource }) => nestedStackResource as CfnStack)]);
     const sources = { queues: shared.queues, tableArn: shared.table.attrArn, streamArn: shared.table.attrStreamArn, streamDeadLettersArn: streamDeadLetters.attrArn };
     this.workers = workers.length === 0 ? undefined : new WorkersStack(this, { workers, code, sources, logRetentionDays, ...surroundings });
     createMonitoring(this, {

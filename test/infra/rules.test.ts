@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { App } from 'aws-cdk-lib';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { routeKey } from '../../lib/page.ts';
 import { appOf, type Assembly, assemblyOf, functionsOf, list, type Resource, resources, statementsOf } from './assembly.ts';
 import { certificateArn, domainName, doubled, greedy, ownFunctions, registered } from './endpoints.ts';
 
@@ -206,5 +207,27 @@ describe('a key', () => {
     const { GenerateSecretString } = assembly.root.Resources[id]!.Properties;
     expect(JSON.parse(GenerateSecretString.SecretStringTemplate)).toEqual({ current: '1' });
     expect(GenerateSecretString).toMatchObject({ GenerateStringKey: '1', PasswordLength: 64, ExcludePunctuation: true, IncludeSpace: false });
+  });
+});
+
+describe('the throttles of the gateway', () => {
+  const stage = () => assembly.root.Resources.Stage as Resource & { DependsOn?: string[] };
+  const isPublic = (key: string) => endpoints.some((endpoint) => endpoint.auth === 'none' && routeKey(endpoint) === key);
+
+  test('limit all routes, and more tightly each route without credentials and the unknown paths', () => {
+    const { DefaultRouteSettings, RouteSettings } = stage().Properties;
+    expect(DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 2_000, ThrottlingBurstLimit: 4_000 });
+    const routes = all.filter(([, { Type }]) => Type === 'AWS::ApiGatewayV2::Route').map(([, { Properties }]) => String(Properties.RouteKey));
+    expect(Object.keys(RouteSettings).toSorted()).toEqual(routes.filter((key) => key === '$default' || isPublic(key)).toSorted());
+    expect(Object.keys(RouteSettings)).toContain('POST /v2/workspace/create');
+    for (const settings of Object.values(RouteSettings)) expect(settings).toEqual({ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 });
+  });
+
+  test('are set after the routes exist, because AWS refuses settings of a route that does not', () => {
+    const stacks = Object.entries(assembly.root.Resources).filter(([, { Type, Properties }]) => Type === 'AWS::CloudFormation::Stack' && Properties.Parameters).map(([id]) => id);
+    const families = stacks.filter((id) => id !== 'Workers');
+    const routes = Object.entries(assembly.root.Resources).filter(([, { Type }]) => Type === 'AWS::ApiGatewayV2::Route').map(([id]) => id);
+    expect(families.length).toBeGreaterThan(5);
+    expect(stage().DependsOn).toEqual(expect.arrayContaining([...families, ...routes]));
   });
 });
