@@ -250,7 +250,7 @@ describe('a change of the model', () => {
     worker.sent.length = 0;
     await worker.deps.steps.changeEmbedding((await worker.job(message!))!, () => worker.now);
     await worker.run(message!, { deadline: 0 });
-    expect([worker.sent, (await stored()).vectors]).toEqual([[{ body: message, delaySeconds: SETTLED_MS / 1000 }], both(3, 3)]);
+    expect([worker.sent, (await stored()).vectors]).toEqual([[{ body: message, groupId: message!.tenant, delaySeconds: SETTLED_MS / 1000 }], both(3, 3)]);
     await engine.lean.send(new DeleteCommand({ TableName: TABLE_NAME, Key: (await stored()).vectorKeys.find(({ SK }) => SK.includes(TITAN_MODEL)) }));
     // A function of the version before, and its worker, which leaves the judgment to that of the new version.
     setting('lexical');
@@ -259,7 +259,7 @@ describe('a change of the model', () => {
     const own = (await begun()).find(({ jobId }) => jobId !== message!.jobId);
     const old = new EmbeddingWorker(Date.now());
     await old.run(own!);
-    expect([(await stored()).vectors, old.sent]).toEqual([both(4, 2), [{ body: own, groupId: own.tenant, delaySeconds: 60 }]]);
+    expect([(await stored()).vectors, old.sent]).toEqual([both(4, 2), [{ body: own, groupId: own!.tenant, delaySeconds: 60 }]]);
     setting(TITAN_MODEL);
     await new EmbeddingWorker(Date.now() + 2 * MINUTE).run(own!);
     expect((await stored()).vectors).toEqual(both(4, 3));
