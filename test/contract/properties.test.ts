@@ -1,10 +1,13 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AuthLevel, Endpoint } from '../../lib/endpoint.ts';
 import type { JsonSchema } from '../../lib/openapi.ts';
 import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { eventOf, type Headers, post, send } from '../support/requests.ts';
+import { eventOf, type Headers, post, type Response as Answer, send } from '../support/requests.ts';
+import { slowdownNow } from '../support/cpu.ts';
+import { workbook } from '../support/workbook.ts';
 import { newWorkspace } from '../support/workspaces.ts';
 import { cases, dataSchema, expectDocumented } from './contract.ts';
 
@@ -168,4 +171,70 @@ describe('random data', () => {
     });
     await fc.assert(property, { seed: SEED, numRuns: RUNS });
   }, 20_000 + RUNS * 200);
+});
+
+describe('a body that costs more than it weighs', () => {
+  /** Of CPU, of the reference machine. A linear pass over 5 MB takes some 50 ms. */
+  const MOST_CPU_MILLISECONDS = 1_500;
+  const slowdown = slowdownNow();
+  let [sent, mostCpu, costliest] = [0, 0, ''];
+  afterAll(() => console.log(`${sent} costly requests; the costliest took ${Math.round(mostCpu)} ms of CPU: ${costliest}`));
+
+  async function expectCheap(what: string, path: string, headers: Headers, body: string | Buffer): Promise<Answer> {
+    const handler = await handlerOf(path);
+    const event = typeof body === 'string' ? eventOf(body, headers) : eventOf(body.toString('base64'), headers, { isBase64Encoded: true });
+    const from = process.cpuUsage();
+    const answer = await send(handler, event);
+    const { user, system } = process.cpuUsage(from);
+    const cost = (user + system) / 1_000 / slowdown;
+    sent++;
+    if (cost > mostCpu) [mostCpu, costliest] = [cost, `${what} to ${path}`];
+    expect({ what, isCheap: cost < MOST_CPU_MILLISECONDS, cost: cost < MOST_CPU_MILLISECONDS ? 0 : cost }).toEqual({ what, isCheap: true, cost: 0 });
+    expect(answer.status).toBeLessThan(500);
+    return answer;
+  }
+
+  const json = JSON.stringify({ data: { organizationId: 'acme' } });
+  const refused: Record<string, string | Buffer> = {
+    '6,000 levels': `{"data":${'{"a":'.repeat(6_000)}1${'}'.repeat(6_001)}`,
+    'two million brackets': '['.repeat(2_000_000),
+    'an open string': `{"data":{"a":"${'\\"'.repeat(2_000_000)}`,
+    'bytes that are not UTF-8': Buffer.concat([Buffer.from('{"data":{"organizationId":"'), Buffer.of(0xff), Buffer.from('"}}')]),
+    'a byte order mark': Buffer.from(`\ufeff${json}`),
+    'UTF-16': Buffer.from(json, 'utf16le'),
+    'gzip': gzipSync(json),
+  };
+
+  test.each(cases)('is refused by %s', async (path, endpoint) => {
+    const { headers } = callers[endpoint.auth];
+    for (const [what, body] of Object.entries(refused)) {
+      const answer = await expectCheap(what, path, headers, body);
+      expect([what, answer.status, answer.body.error.status]).toEqual([what, 400, 'INVALID_ARGUMENT']);
+    }
+  });
+
+  test.each(cases)('of 5 MB in one field is answered by %s', async (path, endpoint) => {
+    const { headers } = callers[endpoint.auth];
+    const data = exampleData(endpoint, callers) as Record<string, unknown>;
+    const [field = 'organizationId'] = Object.keys(data);
+    for (const text of ['\n'.repeat(2_400_000), '"'.repeat(2_400_000), '\u00fc'.repeat(2_400_000)]) await expectCheap('5 MB in one field', path, headers, JSON.stringify({ data: { ...data, [field]: text } }));
+    await expectCheap('100,000 fields', path, headers, JSON.stringify({ data: { ...data, ...Object.fromEntries(Array.from({ length: 100_000 }, (_each, at) => [`field${at}`, {}])) } }));
+  });
+
+  test('is answered by the endpoints that read documents and files', async () => {
+    const { headers } = callers.apiKey;
+    const editor = { organizationId: 'acme', documentId: 'nda', editorId: 'costly' };
+    const post = (what: string, path: string, data: object) => expectCheap(what, path, headers, JSON.stringify({ data }));
+    await post('blanks in XML', '/v2/crdt/add', { ...editor, type: 'xml', data: `<p>a</p>${'\n'.repeat(2_000_000)}x` });
+    await post('an editor', '/v2/crdt/add', { ...editor, editorId: 'pushed', type: 'text', data: 'a' });
+    const update = (clients: number, content: readonly number[]) => Buffer.concat([Buffer.of(0x80 | (clients & 0x7f), 0x80 | ((clients >> 7) & 0x7f), clients >> 14), ...Array.from({ length: clients }, (_each, at) => Buffer.of(1, 0x80 | (at & 0x7f), 0x80 | ((at >> 7) & 0x7f), at >> 14, 0, content[0]!, 1, 7, ...Buffer.from('content'), ...content.slice(1))), Buffer.of(0)]);
+    for (const [what, bytes] of [['many clients', update(30_000, [4, 1, 120])], ['many subdocuments', update(60_000, [9, 1, 120, 118, 0])]] as const) {
+      const answer = await post(what, '/v2/crdt/updates/push', { ...editor, editorId: 'pushed', update: bytes.toString('base64') });
+      expect([what, answer.status]).toEqual([what, 400]);
+    }
+    const xlsx = workbook(Array.from({ length: 10 }, (_each, at) => ({ name: `S${at}`, rows: [], xml: `<sheetData>${'<a/>'.repeat(290_000)}</sheetData>` })));
+    const mimeType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+    expect((await post('a workbook', '/v2/agents/extract', { fileBase64: xlsx.toString('base64'), mimeType })).status).toBe(400);
+    await post('commas', '/v2/agents/extract', { fileBase64: Buffer.from(','.repeat(4_000_000)).toString('base64'), mimeType: 'text/csv' });
+  });
 });
