@@ -57,7 +57,7 @@ export async function buildFunctions({ entries, assets = [], outdir }: { entries
     target: 'node24',
     // The ESM build of a package that has two: half the size and half the load time of the CommonJS one.
     mainFields: ['module', 'main'],
-    alias: { '@aws-sdk/credential-provider-node': './infra/lambdaCredentials.ts', '@aws-sdk/token-providers': './infra/lambdaTokens.ts' },
+    alias: { '@aws-sdk/credential-provider-node': './infra/lambdaCredentials.ts', '@aws-sdk/token-providers': './infra/lambdaTokens.ts', '@aws-sdk/endpoint-cache': './infra/lambdaEndpointCache.ts' },
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',

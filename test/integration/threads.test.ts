@@ -242,7 +242,7 @@ describe('where threads are added', () => {
     ['a position that is a text', { commentAnnotations: [thread('a', { positionX: '5' })] }, 'commentAnnotations[0].positionX must be a number'],
     ['more than 50 comments', { commentAnnotations: [thread('a', { commentData: Array.from({ length: 51 }, () => comment()) })] }, 'commentAnnotations[0].commentData must have at most 50 items'],
     ['a comment without author', { commentAnnotations: [thread('a', { commentData: [{ commentText: 'x' }] })] }, 'commentAnnotations[0].commentData[0].from is required'],
-    ['a status without id', { commentAnnotations: [thread('a', { status: { name: 'Open' } })] }, 'commentAnnotations[0].status must be the id of a status, or an object with the id'],
+    ['a status without id', { commentAnnotations: [thread('a', { status: { name: 'Open' } })] }, 'commentAnnotations[0].status.id is required'],
     ['restricted to nobody named', { commentAnnotations: [thread('a', { visibility: { type: 'restricted' } })] }, 'commentAnnotations[0].visibility.userIds is required for restricted visibility'],
     ['an empty location', { commentAnnotations: [thread('a', { location: { locationName: '' } })] }, 'commentAnnotations[0].location must have an id, a locationName or another key'],
     ['a version whose id is an object', { commentAnnotations: [thread('a', { location: { version: { id: {} } } })] }, 'commentAnnotations[0].location.version.id must be a string or a number'],

@@ -43,11 +43,10 @@ export const endpoint = defineEndpoint({
     result: { data: { success: true, message } },
   },
 }, async ({ input, caller, deps, now, repeatableId }) => {
-  const at = await deps.ensurePlace(caller.tenant, input, now);
-  const [allowed, thread, actionUser] = await Promise.all([
+  const [at, actionUser] = await Promise.all([deps.ensurePlace(caller.tenant, input, now), deps.notifications.completed(caller.tenant, input.actionUser)]);
+  const [allowed, thread] = await Promise.all([
     input.verifyUserPermissions ? deps.notifications.withAccess(at, input.notifyUsers.map(({ userId }) => userId), now) : undefined,
     deps.notifications.threadOf(at.place, input.documentId, input),
-    deps.notifications.completed(caller.tenant, input.actionUser),
   ]);
   const notifyUsers = input.notifyUsers.filter(({ userId }) => allowed?.has(userId) ?? true);
   const id = input.notificationId ?? repeatableId('ntf', 0);
