@@ -80,6 +80,43 @@ describe('a run of a job', () => {
     expect([seen, world.job]).toEqual([[undefined, '{"at":1}'], undefined]);
   });
 
+  test('stops after ten seconds and queues the job again, so that other jobs get the worker', async () => {
+    const world = new World(async () => {
+      world.now += SECOND;
+      return { progress: { at: world.now } };
+    });
+    const start = world.now;
+    await world.run(start + 15 * MINUTE);
+    expect(world.now - start).toBe(11 * SECOND);
+    expect(world.sent).toEqual([{ body: message, groupId: message.tenant }]);
+    expect(world.job).toMatchObject({ progress: JSON.stringify({ at: world.now }), leaseUntil: undefined });
+  });
+
+  test('of one tenant with a hundred slow jobs delays the job of another tenant by one turn', async () => {
+    let now = 0;
+    const slowJobs = Array.from({ length: 100 }, () => {
+      const world: World = new World(async () => {
+        now += SECOND;
+        world.now = now;
+        return { progress: {} };
+      });
+      return world;
+    });
+    const other = new World(async () => 'done');
+    // SQS fair queues: the groups are served in turn, each in the order of its messages.
+    const groups = [[...slowJobs], [other]];
+    while (other.job) {
+      for (const group of groups) {
+        const world = group.shift();
+        if (!world) continue;
+        world.now = now;
+        await world.run(Infinity);
+        if (world.job) group.push(world);
+      }
+    }
+    expect(now).toBeLessThanOrEqual(11 * SECOND);
+  });
+
   test('a step that has nothing to do before a time puts the job down until then, by a message that comes then; who comes earlier goes away', async () => {
     const world = new World(stepsOf({ progress: { at: 1 }, notBefore: Date.UTC(2026, 0, 1) + MINUTE }).step);
     await world.run();
