@@ -388,6 +388,19 @@ export class Table {
     }
   }
 
+  /** Adds to a counter that has no limit and does not expire, in one atomic write, and returns its new value. The first call creates the item. */
+  async increment<P, K>(entity: Entity<{ last: number }, P, K>, key: P & K, by: number): Promise<number> {
+    const { Attributes } = await this.#client.send(new UpdateCommand({
+      TableName: this.#name,
+      Key: { ...entity.key(key) },
+      UpdateExpression: 'SET #t = :t, #v = :v, #r = :one ADD #last :by',
+      ExpressionAttributeNames: { '#last': 'last', '#t': '_t', '#v': '_v', '#r': '_r' },
+      ExpressionAttributeValues: { ':by': by, ':t': entity.type, ':v': entity.version, ':one': 1 },
+      ReturnValues: 'UPDATED_NEW',
+    }));
+    return Attributes?.last as number;
+  }
+
   /**
    * Moves a number on by `by`, atomically, and gives what it was before: what is stored, or `from` where nothing is or less than `least`.
    * The item is made at the first call and expires at `expiresAt` (epoch seconds). One call while the number is moved often, two otherwise.

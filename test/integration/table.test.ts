@@ -36,6 +36,17 @@ const Child = defineEntity({
   sk: (key: { parent: string; child: string }) => [key.parent, key.child],
 });
 
+const Total = defineEntity({
+  type: 'TestTotal',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'tenant',
+  purpose: 'A counter without a limit of these tests',
+  schema: z.object({ last: z.number() }),
+  pk: (of: { tenant: string }) => [of.tenant],
+  sk: (_key: object) => ['TOTAL'],
+});
+
 const Claim = defineEntity({
   type: 'TestClaim',
   version: 1,
@@ -435,6 +446,12 @@ describe('counters', () => {
     expect(await table.countUp(Counter, { name: `${tenant}a` }, 1, SECONDS)).toBe(true);
     expect(await table.countUp(Counter, { name: `${tenant}b` }, 1, SECONDS)).toBe(true);
     expect(await table.countUp(Counter, { name: `${tenant}a` }, 1, SECONDS)).toBe(false);
+  });
+
+  test('a counter without a limit returns a different value to each of many increments at once', async () => {
+    const values = await Promise.all(Array.from({ length: 20 }, () => table.increment(Total, { tenant }, 3)));
+    expect(values.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_each, index) => 3 * (index + 1)));
+    expect(await storedItem(engine, Total.key({ tenant }))).toEqual({ ...Total.key({ tenant }), _t: 'TestTotal', _v: 1, _r: 1, last: 60 });
   });
 
   test('design 5: its item is one like any other: typed, versioned, with its time to live', async () => {

@@ -50,7 +50,7 @@ describe('threads that are added', () => {
     const metadata = { ...own, apiKey: customer.apiKey, ...nda };
     const found = await getThread(customer, 'a');
     expect(found).toEqual({
-      ...sent, annotationId: 'a', type: 'comment', sourceType: 'rest-api', visibilityConfig: sent.visibility, unsubscribedUsers: [], subscribedGroups: [], hasDraftComments: false, pageInfo: {}, commentCount: 1, hasMoreComments: false, from: ada, context: { access: { team: ['x'] }, accessFields: ['team:x'] }, locationId: '3',
+      ...sent, annotationId: 'a', annotationNumber: 1, annotationIndex: 0, type: 'comment', sourceType: 'rest-api', visibilityConfig: sent.visibility, unsubscribedUsers: [], subscribedGroups: [], hasDraftComments: false, pageInfo: {}, commentCount: 1, hasMoreComments: false, from: ada, context: { access: { team: ['x'] }, accessFields: ['team:x'] }, locationId: '3',
       involvedUserIds: ['ada', 'bob', 'eve', 'zoe'], mentionedUserIds: ['bob', 'eve'], createdAt: Date.UTC(2020, 0, 2, 3, 4, 5, 6), metadata,
       comments: [{
         ...said, commentId: 1, type: 'text', status: 'added', commentText: 'hi', from: ada, context: { access: { team: 'x' }, accessFields: ['team:x'] }, isEdited: false, reactionAnnotationIds: [],

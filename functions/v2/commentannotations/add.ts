@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ensurePlace } from '../../../lib/data/content/places.ts';
-import { writeThreads } from '../../../lib/data/content/threadWriter.ts';
+import { addThreads } from '../../../lib/data/content/threadWriter.ts';
 import { distinctBy } from '../../../lib/dict.ts';
 import { requireAgentSources } from '../../../lib/domain/content/commentAgents.ts';
 import { NewThread } from '../../../lib/domain/content/threads.ts';
@@ -29,7 +29,7 @@ export const endpoint = defineEndpoint({
   }),
   message: 'Comment Annotation(s) added successfully.',
   errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-  uses: { ensurePlace, threads: writeThreads, serviceName },
+  uses: { ensurePlace, threads: addThreads, serviceName },
   impact: 'customers cannot start comment threads',
   example: {
     data: {

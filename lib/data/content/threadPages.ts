@@ -1,4 +1,5 @@
 import { building, type Capability } from '../../capability.ts';
+import { dict } from '../../dict.ts';
 import type { ContentNames } from '../../domain/content/names.ts';
 import { meets, type ThreadFilters } from '../../domain/content/threadFilters.ts';
 import { type RowParts, showThread, type ThreadRow, threadRow } from '../../domain/content/threads.ts';
@@ -140,6 +141,13 @@ export class ThreadPages {
       return lies?.internalId === document && (!folder || lies.folder?.internalId === folder.internalId);
     });
   }
+}
+
+/** Returns the rows of threads: grouped by document, or a list with `null` in the place of an id that no thread has. */
+export function shownThreads(found: readonly (readonly ListedThread[])[], groupByDocumentId: boolean): (ThreadRow | null)[] | Record<string, ThreadRow[]> {
+  if (!groupByDocumentId) return found.flatMap((some) => (some.length > 0 ? some.map(({ thread }) => thread) : [null]));
+  const grouped = Map.groupBy(found.flat(), ({ documentId }) => documentId);
+  return dict([...grouped].map(([documentId, some]) => [documentId, some.map(({ thread }) => thread)] as const));
 }
 
 function walked(place: Place, { documentId, internalId }: { documentId: string; internalId: string }): WalkedDocument {

@@ -22,6 +22,7 @@ import type { ContentPlace, DocumentPlace } from './places.ts';
 import { findRecords, nameRecord, type RecordPosition } from './recordIds.ts';
 import { type RemovableThread, removeThreads } from './removal.ts';
 import { edgeOps } from './threadEdges.ts';
+import { reserveThreadNumbers } from './threadNumbers.ts';
 import { CommentEntity, headsOf, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 import { usersWithAccess } from './viewers.ts';
 
@@ -60,7 +61,7 @@ interface Draft {
   readonly createdAt: number;
   /** The service's own agents that its comments are of. */
   readonly agents: readonly CommentAgent[];
-  readonly ops: readonly WriteOp[];
+  readonly ops: (annotationNumber: number) => readonly WriteOp[];
   readonly result: ThreadAdded;
 }
 
@@ -89,12 +90,21 @@ export class ThreadWriter extends ThreadReader {
     }));
     const agentsIn = (items: readonly IdentifiedThread[]) => items.flatMap(({ annotationId }) => (drafts.get(annotationId) as Partial<Draft>).agents ?? []);
     let agents: FoundAgents;
+    // Reserved once in a call, beside the first reads. An item that fails leaves a gap.
+    const numbered = threads.filter(({ annotationId }) => !('refused' in (drafts.get(annotationId) as Draft | Refused)));
+    let numbers: ReadonlyMap<string, number> | undefined;
+    const reserve = async () => {
+      const first = numbered.length > 0 ? await reserveThreadNumbers(this.table, place, numbered.length) : 1;
+      return new Map(numbered.map(({ annotationId }, index) => [annotationId, first + index]));
+    };
     return writeEach<IdentifiedThread, Stored<RecordPosition> | undefined, ThreadAdded>({
       table: this.table,
       items: threads,
       read: async (items) => {
-        const [positions, named] = await Promise.all([this.#positions(found, items.map(({ annotationId }) => annotationId)), findAgents(this.table, place.tenant, agentsIn(items))]);
-        agents = named;
+        const [positions, named, reserved] = await Promise.all([
+          this.#positions(found, items.map(({ annotationId }) => annotationId)), findAgents(this.table, place.tenant, agentsIn(items)), numbers ?? reserve(),
+        ]);
+        [agents, numbers] = [named, reserved];
         return positions;
       },
       decide: ({ annotationId }, stored) => {
@@ -104,7 +114,7 @@ export class ThreadWriter extends ThreadReader {
         if (stored?.document === place.document) return { result: notAdded(annotationId, 'Annotation already exists.'), ops: [] };
         const missing = agents.missing(draft.agents);
         if (missing !== undefined) return { result: notAdded(annotationId, missingAgent(missing)), ops: [] };
-        const ops = [...draft.ops, nameRecord(place, { kind: 'thread', id: annotationId, within: documentId }, draft.createdAt, stored)];
+        const ops = [...draft.ops(numbers?.get(annotationId) as number), nameRecord(place, { kind: 'thread', id: annotationId, within: documentId }, draft.createdAt, stored)];
         return fits([...ops, ...agents.note(draft.agents, now).ops]) ? { result: draft.result, ops } : { result: notAdded(annotationId, TOO_LARGE), ops: [] };
       },
       together: (changing) => agents.note(agentsIn(changing.map(({ item }) => item)), now),
@@ -119,14 +129,14 @@ export class ThreadWriter extends ThreadReader {
     const asks = (what: 'triggerNotification' | 'triggerActivities') => sent.commentData.some((comment) => comment[what] === true);
     const [comment] = comments;
     const [notify, log] = [asks('triggerNotification'), asks('triggerActivities')];
-    const happening: Happening = { verb: 'newlyAdded', actor: thread.from, thread, revision: 1, comment, comments, notify, log };
+    const happening = { verb: 'newlyAdded', actor: thread.from, revision: 1, comment, comments, notify, log } as const;
     return {
       createdAt: thread.createdAt,
       agents: agentsOf(sent.commentData, { createdAt: thread.createdAt, now }),
-      ops: [
-        insert(ThreadEntity, { ...found.place, ...thread }),
+      ops: (annotationNumber) => [
+        insert(ThreadEntity, { ...found.place, ...thread, annotationNumber }),
         ...comments.flatMap((one) => [insert(CommentEntity, { ...found.place, ...one }), ...edgeOps(found.place, undefined, { thread, comment: one })]),
-        ...happeningOps(found, [happening], logged, now),
+        ...happeningOps(found, [{ ...happening, thread: { ...thread, annotationNumber } }], logged, now),
       ],
       result: added(annotationId, comments),
     };
@@ -292,8 +302,15 @@ function tooMany(): ApiError {
   return invalid({ path: [], code: 'too_big', message: `More than ${limits.list} annotations are selected: select fewer` });
 }
 
-/** Add, change and remove threads. */
-export const writeThreads: Capability<Pick<ThreadWriter, 'add' | 'update' | 'remove'>> = /* @__PURE__ */ building([readThreads, readActivityConfig], {
+/** Add threads: their numbers come from a counter. */
+export const addThreads: Capability<Pick<ThreadWriter, 'add'>> = /* @__PURE__ */ building([readThreads, readActivityConfig], {
+  grants: [{ resource: 'table', actions: ['PutItem', 'UpdateItem'] }],
+  env: [],
+  open: (env) => new ThreadWriter(openTable(env)),
+});
+
+/** Change and remove threads. */
+export const writeThreads: Capability<Pick<ThreadWriter, 'update' | 'remove'>> = /* @__PURE__ */ building([readThreads, readActivityConfig], {
   grants: [{ resource: 'table', actions: ['PutItem', 'DeleteItem'] }],
   env: [],
   open: (env) => new ThreadWriter(openTable(env)),

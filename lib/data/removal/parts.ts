@@ -10,6 +10,7 @@ import { ReactionEntity, reactionRemovalOps } from '../content/reactions.ts';
 import { findRecords, RecordIdEntity, type RecordName, unnameRecord } from '../content/recordIds.ts';
 import { RecordingEntity, recordingRemovalOps } from '../content/recordings.ts';
 import { commentRemovalOps, forgetAssignee } from '../content/removal.ts';
+import { ThreadCounterEntity } from '../content/threadNumbers.ts';
 import { CommentEntity, ThreadEntity } from '../content/threads.ts';
 import { editorPart } from '../crdt/removal.ts';
 import type { Key, Stored } from '../entity.ts';
@@ -115,6 +116,14 @@ const threads = recordsPart([ThreadEntity, CommentEntity, InvolvementEntity, Rec
 });
 const nobodys = { commentId: -1, createdAt: 0 };
 
+const threadNumbers: RemovalPart = {
+  entities: [ThreadCounterEntity],
+  async removeSome(table, place) {
+    await table.removeKeys([ThreadCounterEntity.key(place)]);
+    return true;
+  },
+};
+
 const reactions = recordsPart([ReactionEntity, InvolvementEntity, RecordIdEntity], ReactionEntity, (place, all) => ({
   names: all.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within: place.documentId })),
   keys: edgesOf(reactionRemovalOps(place, place.documentId, all)),
@@ -146,4 +155,4 @@ const resource: RemovalPart = {
 };
 
 /** Everything that is removed with a document. What is defined with `ownedBy: 'document'` belongs to one of them. */
-export const documentParts: readonly RemovalPart[] = [threads, tombstones, reactions, recordings, notifications, activities, editorPart, judgmentPart, resource];
+export const documentParts: readonly RemovalPart[] = [threads, threadNumbers, tombstones, reactions, recordings, notifications, activities, editorPart, judgmentPart, resource];

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
-import { Id, limits, list, Name, optional, withFieldRule } from '../../schema.ts';
+import { Id, limits, list, Name, optional, PageSize, PageToken, withFieldRule } from '../../schema.ts';
 import { LocationKey } from './location.ts';
 import type { Status } from './statuses.ts';
-import { involvedUserIds, mentionedUserIds, type Thread } from './threads.ts';
+import { involvedUserIds, mentionedUserIds, type RowParts, type Thread } from './threads.ts';
 import { Instant } from './times.ts';
 
 /** The threads that a call names, or describes by where they are and who takes part. */
@@ -73,10 +73,43 @@ export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[numb
 );
 
 /** Nothing but its id, document and time is known of a deleted thread. */
-export const deletedAlone = z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
+const deletedAlone = z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
   ({ deletedAfter, ...others }) => deletedAfter === undefined || ['order', 'groupByDocumentId', ...Object.keys(selectors), ...Object.keys(listingFilters)].every((field) => others[field] === undefined),
   { path: ['deletedAfter'], error: 'must not be given together with filters, groupByDocumentId or order' },
 );
+
+const oneScope = z.refine<{ documentId?: string | undefined; documentIds?: string[] | undefined; folderId?: string | undefined }>(
+  ({ documentId, documentIds, folderId }) => [documentId, documentIds, folderId].filter((scope) => scope !== undefined).length <= 1,
+  { path: ['documentId'], error: 'must not be given together with documentIds or folderId, nor these two together' },
+);
+
+/** A request for threads: of one document, of some, of a folder or of the organization. */
+export const ThreadListing = z.object({
+  organizationId: Id,
+  documentId: optional(Id),
+  documentIds: optional(list(Id, limits.readIds)),
+  folderId: optional(Id),
+  groupByDocumentId: optional(z.boolean()),
+  ...selectors,
+  ...listingFilters,
+  /** Whether rows carry `metadata`; true when left out. */
+  includeMetadata: optional(z.boolean()),
+  /** Whether rows carry `pageInfo`; true when left out. */
+  includePageInfo: optional(z.boolean()),
+  /** Lists the threads that were deleted from this time on instead: `deletedAnnotations`. Epoch ms or ISO 8601. */
+  deletedAfter: optional(Instant),
+  order: optional(z.enum(['asc', 'desc'])),
+  pageSize: optional(PageSize),
+  pageToken: optional(PageToken),
+}).check(oneScope, oneAgentFilter, deletedAlone);
+
+/** Returns the filters of a request for threads and the optional parts of its rows. The service's own name as `agentSource` means `svc`. */
+export function listingOptions(request: z.output<typeof ThreadListing>, serviceName: string): { filters: ThreadFilters; parts: RowParts } {
+  const { includeMetadata = true, includePageInfo = true, ...others } = request;
+  const { documentIds: _documents, annotationIds: _annotations, groupByDocumentId: _grouped, deletedAfter: _deleted, order: _order, pageSize: _size, pageToken: _token, ...sent } = others;
+  const filters = { ...sent, agentSource: sent.agentSource === serviceName ? 'svc' : sent.agentSource };
+  return { filters, parts: { metadata: includeMetadata, pageInfo: includePageInfo } };
+}
 
 /** Which threads a call is about: those that meet all that is given; of a list one has to fit. Times are epoch ms, from `after` on and before `before`. */
 export type ThreadFilters = z.output<z.ZodObject<typeof selectors & typeof listingFilters>> & { readonly agentUrls?: readonly string[] | undefined };

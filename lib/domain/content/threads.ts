@@ -108,6 +108,8 @@ const ThreadAgent = z.object({
 /** A thread as it is stored, its comments aside (facts B17). What is the caller's own is JSON text. */
 export const Thread = z.object({
   annotationId: z.string(),
+  /** Unique in the document, from 1; threads that were added before numbers existed have none. */
+  annotationNumber: z.number().optional(),
   /** The customer's id of the document. */
   documentId: z.string(),
   type: z.enum(threadTypes),
@@ -340,6 +342,10 @@ const OpenShown = z.record(z.string(), z.unknown());
 /** A thread as answers show it (facts B17). */
 export const ShownThread = z.object({
   annotationId: z.string(),
+  /** Unique in the document, from 1. */
+  annotationNumber: z.int().optional(),
+  /** The number minus 1. */
+  annotationIndex: z.int().optional(),
   type: z.enum(threadTypes),
   commentType: z.string().optional(),
   sourceType: z.enum(['rest-api', 'agent']),
@@ -377,9 +383,11 @@ export type ShownThread = z.output<typeof ShownThread>;
 
 /** A thread as answers show it, with those of its comments that are given; `more` when there are others. */
 export function showThread(names: ContentNames, { thread, comments, more }: ThreadWithComments): ShownThread {
-  const { annotationId, type, commentType, sourceType, commentCount, from, statusUpdatedByUserId, resolvedByUserId, assignedTo, visibility, createdAt, lastUpdated } = thread;
+  const { annotationId, annotationNumber, type, commentType, sourceType, commentCount, from, statusUpdatedByUserId, resolvedByUserId, assignedTo, visibility, createdAt, lastUpdated } = thread;
   return {
     annotationId,
+    annotationNumber,
+    annotationIndex: annotationNumber === undefined ? undefined : annotationNumber - 1,
     type,
     commentType,
     sourceType,
