@@ -81,7 +81,7 @@ describe('a run of a job', () => {
   });
 
   test('stops after ten seconds and queues the job again, so that other jobs get the worker', async () => {
-    const world = new World(async () => {
+    const world: World = new World(async () => {
       world.now += SECOND;
       return { progress: { at: world.now } };
     });
