@@ -24,9 +24,11 @@ export function meets(filters: readonly MetadataFilter[], { metadata }: Pick<Pla
 /** Searches documents by their metadata. No index holds metadata, so documents are read one by one. */
 export class DocumentSearch {
   readonly #documents: DocumentReader;
+  readonly #mostCounted: number;
 
-  constructor(table: Table) {
+  constructor(table: Table, mostCounted = MOST_COUNTED) {
     this.#documents = new DocumentReader(table);
+    this.#mostCounted = mostCounted;
   }
 
   /** A page of the documents that meet the filters, by id. It looks at about 2,000 documents: it can be short or empty and still have a `next`. */
@@ -46,7 +48,7 @@ export class DocumentSearch {
       seen += page.values.length;
       bytes += page.values.reduce((sum, { metadata = '' }) => sum + metadata.length, 0);
       after = page.next;
-      if (after !== undefined && (seen >= MOST_COUNTED || bytes > MOST_COUNTED_BYTES)) return undefined;
+      if (after !== undefined && (seen >= this.#mostCounted || bytes > MOST_COUNTED_BYTES)) return undefined;
     } while (after !== undefined);
     return count;
   }

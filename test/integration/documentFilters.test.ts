@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { endpoint as countEndpoint } from '../../functions/v2/organizations/documents/count/get.ts';
+import { DocumentSearch, searchDocuments } from '../../lib/data/documentSearch.ts';
+import { openTable } from '../../lib/data/table.ts';
+import { toLambda } from '../../lib/http/lambda.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
+import { post } from '../support/requests.ts';
 
 const [ADD, GET, UPDATE, COUNT] = ['add', 'get', 'update', 'count/get'].map((verb) => `/v2/organizations/documents/${verb}`) as [string, string, string, string];
 const acme = { organizationId: 'acme' };
@@ -93,6 +98,14 @@ describe('documents/count/get', () => {
     expect(await customer.ok(COUNT, { ...acme, folderId: 'f', filters: isDraft })).toEqual({ count: 1, filtersApplied: true });
     expect(await customer.ok(COUNT, { organizationId: 'crowd', filters: isDraft })).toEqual({ count: 26, filtersApplied: true });
     expect(await customer.ok(COUNT, acme)).toEqual({ count: 5 });
+  });
+
+  test('counts all documents, and says that the filters were not applied, when there are too many documents to read', async () => {
+    const search = { ...searchDocuments, open: (env: Parameters<typeof searchDocuments.open>[0]) => new DocumentSearch(openTable(env), 500) };
+    const handler = toLambda({ ...countEndpoint, uses: { ...countEndpoint.uses, search } });
+    const count = async (organizationId: string) => (await post(handler, customer.headers, { organizationId, filters: isDraft })).body.result.data;
+    expect(await count('crowd')).toEqual({ count: 2_600, filtersApplied: false });
+    expect(await count('acme')).toEqual({ count: 2, filtersApplied: true });
   });
 
   test('counts only documents outside of folders with excludeFolderDocs', async () => {

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { endpoint as getEndpoint } from '../../functions/v2/users/get.ts';
+import { listUsers, UserLists } from '../../lib/data/userLists.ts';
+import { toLambda } from '../../lib/http/lambda.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
+import { post } from '../support/requests.ts';
 
 const GET = '/v2/users/get';
 const COUNT = '/v2/users/count/get';
@@ -59,6 +63,24 @@ describe('the users of groups', () => {
     const { status, body } = await customer.call(GET, { ...acme, organizationUserGroupIds: ['one', 'three'] });
     expect([status, body.error.message]).toEqual([404, 'Organization user group does not exist']);
   });
+});
+
+test('users/get answers an internal failure as INTERNAL with its own message', async () => {
+  class FailingLists extends UserLists {
+    override async page(): Promise<never> {
+      throw new Error('the table fails');
+    }
+
+    override async ofDocuments(): Promise<never> {
+      throw new Error('the table fails');
+    }
+  }
+  const lists = { ...listUsers, open: () => new FailingLists({} as ConstructorParameters<typeof UserLists>[0]) };
+  const handler = toLambda({ ...getEndpoint, uses: { ...getEndpoint.uses, lists } });
+  for (const data of [acme, { ...acme, documentId: 'a' }, { ...acme, allDocuments: true }]) {
+    const { status, body } = await post(handler, customer.headers, data);
+    expect([status, body.error.status, body.error.message]).toEqual([500, 'INTERNAL', 'Error retrieving user(s).']);
+  }
 });
 
 describe('the users of all documents', () => {
