@@ -61,6 +61,12 @@ describe('/v1 threads', () => {
     expect(await refusal('/v1/commentannotations/get', acme)).toEqual([400, 'INVALID_ARGUMENT', 'documentId is required']);
   });
 
+  test('ignore groupByDocumentId and deletedAfter', async () => {
+    const plain = await result('/v1/commentannotations/get', nda);
+    expect(plain.data.length).toBeGreaterThan(0);
+    expect(await result('/v1/commentannotations/get', { ...nda, groupByDocumentId: true, deletedAfter: 0 })).toEqual(plain);
+  });
+
   test('take a status by its type alone', async () => {
     await result('/v1/commentannotations/update', { ...nda, annotationIds: ['first'], updatedData: { status: { type: 'ongoing' } } });
     const [row] = (await result('/v1/commentannotations/get', { ...nda, annotationIds: ['first'] })).data;
