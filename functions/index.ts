@@ -4,6 +4,7 @@
  */
 export { endpoint as notificationsGetV1 } from './v1/notifications/get.ts';
 export { endpoint as organizationsDocumentsLocationsDataDeleteV1 } from './v1/organizations/documents/locations/data/delete.ts';
+export { endpoint as organizationsDocumentsLocationsUpdateV1 } from './v1/organizations/documents/locations/update.ts';
 export { endpoint as organizationsUsergroupsUsersDeleteV1, twin as organizationsUsergroupsUsersDelete } from './v1/organizations/usergroups/users/delete.ts';
 export { endpoint as activitiesAdd } from './v2/activities/add.ts';
 export { endpoint as activitiesDelete } from './v2/activities/delete.ts';

@@ -76,6 +76,8 @@ export interface Methods {
             /** Delete everything that lies in a location of a document, whichever organizations have it. */
             readonly delete: Method<typeof registry.organizationsDocumentsLocationsDataDeleteV1>;
           };
+          /** Change a location of a document, or merge fields into it: its content has the changed location, in one organization or in all that have the document. */
+          readonly update: Method<typeof registry.organizationsDocumentsLocationsUpdateV1>;
         };
         /** Move documents into a folder, or to the top (`root`): all of them or none. */
         readonly move: Method<typeof registry.documentsMoveV1>;
@@ -515,6 +517,7 @@ export const operations: readonly Operation[] = [
   { path: '/v1/organizations/documents/delete', names: ['v1', 'organizations', 'documents', 'delete'], repeats: true },
   { path: '/v1/organizations/documents/get', names: ['v1', 'organizations', 'documents', 'get'], repeats: false },
   { path: '/v1/organizations/documents/locations/data/delete', names: ['v1', 'organizations', 'documents', 'locations', 'data', 'delete'], repeats: true },
+  { path: '/v1/organizations/documents/locations/update', names: ['v1', 'organizations', 'documents', 'locations', 'update'], repeats: true },
   { path: '/v1/organizations/documents/move', names: ['v1', 'organizations', 'documents', 'move'], repeats: true },
   { path: '/v1/organizations/documents/update', names: ['v1', 'organizations', 'documents', 'update'], repeats: true },
   { path: '/v1/organizations/folders/access/update', names: ['v1', 'organizations', 'folders', 'access', 'update'], repeats: true },

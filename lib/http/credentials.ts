@@ -132,3 +132,9 @@ export const credentials: Capability<Credentials> = {
   env: ['SERVICE_NAME', 'TABLE_NAME'],
   open: (env) => new Credentials(openTable(env)),
 };
+
+/** Throws PERMISSION_DENIED unless the credentials in a body are those of the headers. Compares both always, so that the time does not show which one is wrong. */
+export function requireOwnCredentials({ tenant, tokenHash: ownHash }: ApiKeyCaller, { apiKey, authToken }: { readonly apiKey: string; readonly authToken: string }): void {
+  const [isOwnKey, isOwnToken] = [matchesAny(tokenHash(apiKey), [tokenHash(tenant)]), matchesAny(tokenHash(authToken), [ownHash])];
+  if (!isOwnKey || !isOwnToken) throw apiKeyDenied();
+}

@@ -176,6 +176,7 @@ export const scenarios: readonly Scenario[] = [
   { path: '/v2/users/data/delete', what: 'of a user in one organization', data: (n) => ({ userIds: [`erased-${n}`], organizationIds: [busy.organizationId] }) },
   { path: '/v2/users/data/delete/status', what: 'of one', data: (_n, { erasureJobId }) => ({ jobId: erasureJobId }) },
   { path: '/v2/notifications/delete', what: 'one', data: (n) => ({ ...busy, notificationIds: [`one-${n}`] }) },
+  { path: '/v1/organizations/documents/locations/update', what: 'of one notification', data: (n, { apiKey, authToken }) => ({ apiKey, authToken, documentId: 'nda', migrate: { oldLocation: { id: `location-${n}` }, newLocation: { locationName: `Chapter ${n}` } }, merge: true }) },
   { path: '/v1/organizations/documents/locations/data/delete', what: 'with one notification', data: (n, { apiKey, authToken }) => ({ apiKey, authToken, documentId: 'nda', location: { id: `location-${n}` } }) },
   { path: '/v2/events/publish', what: 'one', data: (n) => ({ ...busy, event: 'huddle.create', eventId: `huddle-${n}`, data: { note: 'A huddle' } }) },
   { path: '/v2/events/publish', what: 'one of a document', data: () => ({ ...inBusy, event: 'comment.add', data: { note: 'A comment' } }) },

@@ -46,7 +46,7 @@ const ownOrder: readonly string[] = [
   ...['extract', 'create', 'versions/list', 'version/update', 'get', 'update', 'versions/restore', 'delete'].map((name) => `/v2/agents/${name}`),
   ...['create', 'get', 'add-agents', 'list', 'remove-agents', 'update', 'delete'].map((name) => `/v2/agents/groups/${name}`),
 
-  '/v2/crdt/delete', '/v1/organizations/documents/locations/data/delete', '/v2/commentannotations/delete', '/v1/organizations/usergroups/users/delete', '/v2/users/delete', '/v2/users/data/delete', '/v2/users/data/delete/status',
+  '/v2/crdt/delete', '/v1/organizations/documents/locations/update', '/v1/organizations/documents/locations/data/delete', '/v2/commentannotations/delete', '/v1/organizations/usergroups/users/delete', '/v2/users/delete', '/v2/users/data/delete', '/v2/users/data/delete/status',
   ...['folders/update', 'folders/delete', 'documents/access/disablestate/update', 'documents/delete', 'access/disablestate/update', 'delete'].map((name) => `${ORGANIZATIONS}/${name}`),
 ];
 

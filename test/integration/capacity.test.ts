@@ -125,6 +125,7 @@ const writesOfSeveralThings: Costs = {
   // The job and its status, and the user with the departure.
   '/v2/users/data/delete of a user in one organization': [4, 4, 2, 6],
   '/v2/notifications/delete one': [6, 5, 5, 8],
+  '/v1/organizations/documents/locations/update of one notification': [4, 4, 2.5, 1],
   '/v1/organizations/documents/locations/data/delete with one notification': [4, 4, 2.5, 9],
   // The head, its first update, and the job of its event.
   '/v2/crdt/add one': [3, 3, 2, 7],

@@ -85,6 +85,9 @@ const resources = [{ type: 'document', id: 'document', organizationId: 'acme' }]
 const cases: Record<string, () => object[]> = {
   '/v1/notifications/get': () => [{ organizationId: 'acme' }, { organizationId: 'acme', userId: 'user', notificationIds: ['notification'] }],
   '/v1/organizations/documents/locations/data/delete': () => [first, second].map(({ apiKey, authToken }) => ({ apiKey, authToken, documentId: 'document', location: { id: 'location' } })),
+  '/v1/organizations/documents/locations/update': () => [first, second].flatMap(({ apiKey, authToken }) => [{}, { organizationId: 'acme' }].map((more) => (
+    { apiKey, authToken, documentId: 'document', ...more, migrate: { oldLocation: { id: 'location' }, newLocation: { id: 'theirs' } } }
+  ))),
   '/v2/activities/add': () => [{ ...document, activities: [{ id: 'activity', featureType: 'comment', actionType: 'comment.add', actionUser: { userId: 'user' } }] }],
   '/v2/activities/delete': () => [{ organizationId: 'acme', activityIds: ['activity'] }, document, { organizationId: 'acme', targetEntityId: 'target' }],
   '/v2/activities/get': () => [{ organizationId: 'acme' }, document, { organizationId: 'acme', activityIds: ['activity'] }, { organizationId: 'acme', targetEntityId: 'target' }, { organizationId: 'acme', pageToken: activityToken }],

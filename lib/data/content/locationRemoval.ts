@@ -3,34 +3,21 @@ import { type Location, locationKey } from '../../domain/content/location.ts';
 import type { Reaction } from '../../domain/content/reactions.ts';
 import { ApiError } from '../../errors.ts';
 import { inParallel } from '../../inParallel.ts';
-import { DocumentEntity } from '../documents.ts';
-import { type Entity, indexPartition, type Key, type Stored } from '../entity.ts';
 import { settle } from '../settle.ts';
 import { inTransactions, openTable, replace, type Table, wanted } from '../table.ts';
-import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
+import { type Located, type LocationRecords, readLocation } from './locationRecords.ts';
+import { notificationRemovalOps } from './notifications.ts';
 import type { DocumentPlace } from './places.ts';
 import { ReactionEntity, reactionRemovalOps } from './reactions.ts';
-import { RecordingEntity, recordingRemovalOps } from './recordings.ts';
+import { recordingRemovalOps } from './recordings.ts';
 import { removeThreads } from './removal.ts';
-import { CommentEntity, ThreadEntity } from './threads.ts';
+import { CommentEntity } from './threads.ts';
 
 /** How long one call removes; the function itself has some seconds more. */
 const REMOVES_FOR_MILLISECONDS = 20_000;
-/** How many records are read at a time, and how many threads are removed: each can have a thousand comments. */
-const RECORDS_AT_ONCE = 100;
+/** How many threads are removed at a time: each can have a thousand comments. */
 const THREADS_AT_ONCE = 10;
 const PARALLEL = 4;
-
-interface Located {
-  readonly key: Key;
-  readonly place: DocumentPlace;
-}
-
-/** A record and where it lies. */
-interface Lying<T> {
-  readonly place: DocumentPlace;
-  readonly record: Stored<T>;
-}
 
 /** Removes what lies in a location. */
 export class LocationRemover {
@@ -52,8 +39,8 @@ export class LocationRemover {
     const until = this.#clock() + REMOVES_FOR_MILLISECONDS;
     let [after, isComplete]: [string | undefined, boolean] = [undefined, true];
     for (;;) {
-      const { keys, next } = await this.#table.queryIndex('gsi2', indexPartition('tenant', [tenant, 'LOCATION', documentId, key]), { limit: RECORDS_AT_ONCE, after });
-      const removed = await this.#removeKeys(await this.#live(tenant, documentId, keys), key, until);
+      const { next, ...records } = await readLocation(this.#table, { tenant, documentId, key }, after);
+      const removed = await this.#removeRecords(records, until);
       isComplete = isComplete && removed;
       if (next === undefined && isComplete) return;
       this.#requireTime(until);
@@ -63,26 +50,8 @@ export class LocationRemover {
     }
   }
 
-  /** The keys with where they lie, without those in documents that are gone: their ids may be those of others by now. */
-  async #live(tenant: string, documentId: string, keys: readonly Key[]): Promise<Located[]> {
-    const located = keys.map((key): Located => ({ key, place: placeOfKey(tenant, key) }));
-    const documents = await this.#table.getMany(DocumentEntity, located.map(({ place: { organization } }) => ({ tenant, organization, documentId })));
-    return located.filter(({ place }, index) => documents[index]?.internalId === place.document);
-  }
-
-  /** Removes the records with these keys that still have the location; false when others got in the way of some. */
-  async #removeKeys(located: readonly Located[], location: string, until: number): Promise<boolean> {
-    const read = async <T extends { locationKey?: string | undefined }, P, K>(entity: Entity<T, P, K>, records: string): Promise<Lying<T>[]> => {
-      const own = located.filter(({ key: { PK } }) => PK.endsWith(`#${records}`));
-      const found = await this.#table.getByKeys(entity, own.map(({ key }) => key));
-      return own.flatMap(({ place }, index) => {
-        const record = found[index];
-        return record?.locationKey === location ? [{ place, record }] : [];
-      });
-    };
-    const [threads, reactions, recordings, notifications] = await Promise.all([
-      read(ThreadEntity, 'THREADS'), read(ReactionEntity, 'REACTIONS'), read(RecordingEntity, 'RECORDINGS'), read(NotificationEntity, 'NOTIFICATIONS'),
-    ]);
+  /** Removes these records; false when concurrent writes got in the way of some. */
+  async #removeRecords({ threads, reactions, recordings, notifications }: Omit<LocationRecords, 'next'>, until: number): Promise<boolean> {
     let isComplete = true;
     const alone = [
       ...recordings.map(({ place, record }) => ({ ops: recordingRemovalOps(place, [record]) })),
@@ -102,7 +71,7 @@ export class LocationRemover {
     for (const group of Map.groupBy(threads, ({ place }) => `${place.organization} ${place.document}`).values()) {
       for (let i = 0; i < group.length; i += THREADS_AT_ONCE) {
         this.#requireTime(until);
-        const outcomes = await removeThreads(this.#table, (group[0] as Lying<unknown>).place, group.slice(i, i + THREADS_AT_ONCE).map(({ record }) => record), this.#clock());
+        const outcomes = await removeThreads(this.#table, (group[0] as Located<unknown>).place, group.slice(i, i + THREADS_AT_ONCE).map(({ record }) => record), this.#clock());
         isComplete = isComplete && !outcomes.includes('busy');
       }
     }
@@ -129,12 +98,6 @@ export class LocationRemover {
   #requireTime(until: number): void {
     if (this.#clock() > until) throw new ApiError('UNAVAILABLE', 'Not everything is deleted yet. Send the request again.');
   }
-}
-
-/** Where a record lies, by its key: internal ids stand in keys as they are. */
-function placeOfKey(tenant: string, { PK }: Key): DocumentPlace {
-  const [, , , organization = '', , document = ''] = PK.split('#');
-  return { tenant, organization, document };
 }
 
 export const removeLocations: Capability<LocationRemover> = {

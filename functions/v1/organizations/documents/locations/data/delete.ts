@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import { matchesAny, tokenHash } from '../../../../../../lib/crypto/tokenHash.ts';
 import { removeLocations } from '../../../../../../lib/data/content/locationRemoval.ts';
 import { Location } from '../../../../../../lib/domain/content/location.ts';
 import { defineEndpoint } from '../../../../../../lib/endpoint.ts';
-import { apiKeyDenied } from '../../../../../../lib/http/credentials.ts';
+import { requireOwnCredentials } from '../../../../../../lib/http/credentials.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../../../lib/schema.ts';
 
@@ -23,9 +22,7 @@ export const endpoint = defineEndpoint({
     result: { data: null },
   },
 }, async ({ input: { apiKey, authToken, documentId, location }, caller, deps }) => {
-  // Both are compared always, so that the time says nothing of which of them is wrong.
-  const [isTheirKey, isTheirToken] = [matchesAny(tokenHash(apiKey), [tokenHash(caller.tenant)]), matchesAny(tokenHash(authToken), [caller.tokenHash])];
-  if (!isTheirKey || !isTheirToken) throw apiKeyDenied();
+  requireOwnCredentials(caller, { apiKey, authToken });
   await deps.locations.remove(caller.tenant, documentId, location);
   return { data: null };
 });

@@ -1,0 +1,72 @@
+import type { Notification } from '../../domain/content/notifications.ts';
+import type { Reaction } from '../../domain/content/reactions.ts';
+import type { Recording } from '../../domain/content/recordings.ts';
+import type { Thread } from '../../domain/content/threads.ts';
+import { DocumentEntity } from '../documents.ts';
+import { type Entity, indexPartition, type Key, type Stored } from '../entity.ts';
+import { joinKey } from '../keys.ts';
+import type { Table } from '../table.ts';
+import { NotificationEntity } from './notifications.ts';
+import type { DocumentPlace } from './places.ts';
+import { ReactionEntity } from './reactions.ts';
+import { RecordingEntity } from './recordings.ts';
+import { ThreadEntity } from './threads.ts';
+
+/** How many records one page reads. */
+const RECORDS_AT_ONCE = 100;
+
+/** A location of a document: `key` as `locationKey` returns it, `documentId` the customer's id. */
+export interface DocumentLocation {
+  readonly tenant: string;
+  readonly documentId: string;
+  readonly key: string;
+  /** The internal id of the only organization to read; all organizations of the tenant when left out. */
+  readonly organization?: string | undefined;
+}
+
+/** A record and the document that it belongs to. */
+export interface Located<T> {
+  readonly place: DocumentPlace;
+  readonly record: Stored<T>;
+}
+
+/** The records of a location by kind. */
+export interface LocationRecords {
+  readonly threads: readonly Located<Thread>[];
+  readonly reactions: readonly Located<Reaction>[];
+  readonly recordings: readonly Located<Recording>[];
+  readonly notifications: readonly Located<Notification>[];
+  /** Where the next page begins; undefined at the end. */
+  readonly next: string | undefined;
+}
+
+/**
+ * Reads a page of the records of a location. The index gives the keys and the table the records, so a record that has moved away is left out. Records
+ * of deleted documents are left out too, because a new document can have the same id.
+ */
+export async function readLocation(table: Table, location: DocumentLocation, after: string | undefined): Promise<LocationRecords> {
+  const { tenant, documentId, key, organization } = location;
+  const between = organization === undefined ? undefined : ([`${joinKey([organization])}#`, `${joinKey([organization])}#~`] as const);
+  const { keys, next } = await table.queryIndex('gsi2', indexPartition('tenant', [tenant, 'LOCATION', documentId, key]), { limit: RECORDS_AT_ONCE, after, between });
+  const placed = keys.map((record) => ({ record, place: placeOfKey(tenant, record) }));
+  const documents = await table.getMany(DocumentEntity, placed.map(({ place }) => ({ tenant, organization: place.organization, documentId })));
+  const live = placed.filter(({ place }, index) => documents[index]?.internalId === place.document);
+  const read = async <T extends { locationKey?: string | undefined }, P, K>(entity: Entity<T, P, K>, kind: string): Promise<Located<T>[]> => {
+    const own = live.filter(({ record: { PK } }) => PK.endsWith(`#${kind}`));
+    const found = await table.getByKeys(entity, own.map(({ record }) => record));
+    return own.flatMap(({ place }, index) => {
+      const record = found[index];
+      return record?.locationKey === key ? [{ place, record }] : [];
+    });
+  };
+  const [threads, reactions, recordings, notifications] = await Promise.all([
+    read(ThreadEntity, 'THREADS'), read(ReactionEntity, 'REACTIONS'), read(RecordingEntity, 'RECORDINGS'), read(NotificationEntity, 'NOTIFICATIONS'),
+  ]);
+  return { threads, reactions, recordings, notifications, next };
+}
+
+/** The document of a record, from the record's key: keys hold internal ids unchanged. */
+function placeOfKey(tenant: string, { PK }: Key): DocumentPlace {
+  const [, , , organization = '', , document = ''] = PK.split('#');
+  return { tenant, organization, document };
+}
