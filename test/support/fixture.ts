@@ -116,6 +116,8 @@ export class Fixture {
   readonly events = new Map<string, number>();
   /** The activities that changes were to write, as lines of the ledger. */
   readonly logged: string[] = [];
+  /** The tombstones of deleted threads. */
+  readonly tombstones: string[] = [];
   readonly #customer: Customer;
   readonly #random: () => number;
   #made = 0;
@@ -281,8 +283,9 @@ export class Fixture {
     return () => this.#succeeds('/v2/commentannotations/delete', at, { annotationIds: threads.map(({ annotationId }) => annotationId), ...triggers });
   }
 
-  /** Threads and the reactions on them are gone, as far as the ledger goes. */
+  /** Removes threads and their reactions from the ledger, and adds the tombstones of the threads. */
   forget(threads: readonly WrittenThread[]): void {
+    this.tombstones.push(...threads.map(({ at, annotationId }) => `tombstone ${nameOf(at)} ${annotationId}`));
     this.threads = this.threads.filter((thread) => !threads.includes(thread));
     this.reactions = this.reactions.filter(({ on }) => !on || !threads.includes(on.thread));
   }
@@ -415,6 +418,7 @@ export class Fixture {
         ...new Set([actor, ...notify, ...(all ? ['\u0000everybody'] : [])].map((userId) => edge(userId, userId === actor, 'notification', at, id))),
       ]),
       ...this.activities.flatMap(({ at, id, target }) => [`activity ${nameOf(at)} document.sign ${target}/`, named('activity', at, id, '')]),
+      ...this.tombstones,
       ...this.logged,
     ].sort();
   }
@@ -484,6 +488,7 @@ export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<
     Thread: (item) => `thread ${lies(item)} ${item.annotationId} with ${item.commentCount} at ${item.locationKey ?? ''}`,
     Comment: (item) => `comment ${lies(item)} ${item.annotationId}/${item.commentId} with ${(item.reactions ?? []).map(({ id }: any) => id).sort().join()}`,
     RecordId: (item) => `id ${documents.get(item.document)} ${partOf(item.PK, -2)} ${partOf(item.PK, -1)} in ${partOf(item.SK, 1)}`,
+    DeletedThread: (item) => `tombstone ${documents.get(partOf(item.PK, -2))} ${item.annotationId}`,
     Involvement: (item) => `edge ${partOf(item.PK, -1)} ${item.made ? 'made' : 'in'} ${partOf(item.SK, 1)} ${documents.get(item.document)} ${item.id}${item.commentId === undefined ? '' : `/${item.commentId}`}`,
     Reaction: (item) => `reaction ${lies(item)} ${item.annotationId} by ${item.fromUsers.map(({ from }: any) => from.userId).sort().join()} at ${item.locationKey ?? ''}`,
     Recording: (item) => `recording ${lies(item)} ${item.annotationId} at ${item.locationKey ?? ''}`,
