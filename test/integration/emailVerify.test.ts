@@ -144,7 +144,9 @@ describe('pressing its button', () => {
     const token = await mailedToken(engine, workspace);
     const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [1] });
     const answer = await pressButton(token);
-    expect({ status: answer.status, tries: write.mock.calls.length }).toEqual({ status: 409, tries: 10 });
+    expect(answer.status).toBe(409);
+    // Retries with jitter for 3 s: how many there are is chance.
+    expect(write.mock.calls.length).toBeGreaterThan(3);
     expect(answer.html).toContain('Please try again in a moment.');
     write.mockRestore();
     jest.spyOn(table, 'write').mockResolvedValueOnce({ conflicts: [1] });

@@ -29,6 +29,7 @@ beforeEach(async () => {
 const get = (...organizationIds: string[]) => customer.ok('/v2/organizations/get', { organizationIds });
 const unknown = { success: false, id: '', message: 'Organization does not exist' };
 const updated = { success: true, id: expect.stringMatching(/^org_/), message: 'Updated Successfully' };
+const stateUpdated = { ...updated, message: 'Updated disable state for organization Successfully' };
 const refused = async (path: string, data: object) => {
   const { status, body } = await customer.call(path, data);
   return [status, body.error?.status, body.error?.details?.issues?.[0]?.path];
@@ -88,7 +89,7 @@ describe(DISABLE, () => {
 
   test('facts C3: while an organization is disabled nothing is written beneath, everything is read, and enabling opens it again', async () => {
     await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'nda' }] });
-    expect(await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: true })).toEqual({ acme: updated });
+    expect(await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: true })).toEqual({ acme: stateUpdated });
     expect((await get('acme', 'beta')).map(({ disabled }: any) => disabled)).toEqual([true, false]);
     for (const [path, data] of [
       ['/v2/commentannotations/add', comment],
@@ -104,7 +105,7 @@ describe(DISABLE, () => {
 
   test('takes true and false alone, and once more is a success', async () => {
     for (const disabled of [undefined, 'true', 1, null]) expect(await refused(DISABLE, { organizationIds: ['acme'], disabled })).toEqual([400, 'INVALID_ARGUMENT', ['disabled']]);
-    for (let i = 0; i < 2; i++) expect(await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: true })).toEqual({ acme: updated });
+    for (let i = 0; i < 2; i++) expect(await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: true })).toEqual({ acme: stateUpdated });
   });
 });
 

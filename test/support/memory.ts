@@ -47,13 +47,21 @@ export function manyJudgments(count: number, { seed = 7, documents = 4 }: { seed
   }));
 }
 
+/** The internal ids of documents that `putMany` made, by API key, organization and document: a second addition does not return them. */
+const internalIds = new Map<string, string>();
+
 /** Puts judgments with their vectors into the table as `judgments/add` does, many at a time; the documents are made when they are missing. */
 export async function putMany(client: LeanClient, customer: Customer, organizationId: string, judgments: readonly SentJudgment[]): Promise<void> {
   const documentIds = [...new Set(judgments.flatMap(({ documentId = [] }) => documentId))];
   const { [organizationId]: organization } = await customer.ok('/v2/organizations/add', { organizations: [{ organizationId }] });
-  const documents = await customer.ok('/v2/organizations/documents/add', { organizationId, documents: documentIds.map((documentId) => ({ documentId })) });
+  const nameOf = (documentId: string) => JSON.stringify([customer.apiKey, organizationId, documentId]);
+  const missing = documentIds.filter((documentId) => !internalIds.has(nameOf(documentId)));
+  if (missing.length > 0) {
+    const added = await customer.ok('/v2/organizations/documents/add', { organizationId, documents: missing.map((documentId) => ({ documentId })) });
+    for (const documentId of missing) internalIds.set(nameOf(documentId), added[documentId].id);
+  }
   const puts = judgments.flatMap(({ documentId, recordId, ...sent }) => {
-    const place = { organization: organization.id, organizationId, document: documentId && documents[documentId].id, documentId };
+    const place = { organization: organization.id, organizationId, document: documentId && internalIds.get(nameOf(documentId)), documentId };
     const judgment: Judgment = toJudgment(sent, recordId, place, 0);
     const vectors = vectorsOp(customer.apiKey, LEXICAL_MODEL, { judgment: { ...judgment, _r: 1 }, review: lexical(reviewText(judgment)) });
     return [JudgmentEntity.toItem({ tenant: customer.apiKey, ...judgment }), 'put' in vectors ? vectors.put : {}];

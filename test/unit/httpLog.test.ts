@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import { tokenHash } from '../../lib/crypto/tokenHash.ts';
+import { rateBuckets, RateBuckets } from '../../lib/data/rateBuckets.ts';
 import type { Table } from '../../lib/data/table.ts';
 import { defineEndpoint } from '../../lib/endpoint.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -11,6 +12,7 @@ import { testHandler } from '../support/endpoint.ts';
 import { eventOf, send } from '../support/requests.ts';
 
 const SECRET = 'hunter2-hunter2-hunter2';
+const limit = { perSecond: 1_000, burstSeconds: 10 };
 let lines: Record<string, any>[];
 
 beforeAll(() => {
@@ -39,6 +41,7 @@ function authenticated(run: () => Promise<unknown>, kind: 'read' | 'write' = 're
   } as unknown as Table;
   jest.spyOn(credentials, 'open').mockReturnValue(new Credentials(table));
   jest.spyOn(idempotency, 'open').mockReturnValue(new Idempotency(table));
+  jest.spyOn(rateBuckets, 'open').mockReturnValue(new RateBuckets(table, { read: limit, write: limit, expensive: limit }));
   return toLambda(defineEndpoint({
     path: '/v2/tests/log', summary: 'Log', auth: 'apiKey', kind, input: z.object({}), output: z.looseObject({}), message: 'Logged.', errors: [], uses: {}, impact: 'none',
     example: { data: {}, result: {} },

@@ -160,7 +160,7 @@ describe('the model', () => {
     ['a managed policy', { Role: { Type: 'AWS::IAM::Role', Properties: { ManagedPolicyArns: ['arn:aws:iam::aws:policy/AdministratorAccess'] } } }, 'Role has the managed policy'],
     ['a path parameter', { Role: role(), Function: lambda(), Integration: integration(), Route: route('GET /things/{id}') }, 'has a path with parameters'],
     ['an alarm that cannot be evaluated', { Late: { Type: 'AWS::CloudWatch::Alarm', Properties: { ComparisonOperator: 'Sideways' } } }, 'The alarm Late has something that the local run does not know: the comparison Sideways'],
-    ['a graph that cannot be drawn', { Dashboard: { Type: 'AWS::CloudWatch::Dashboard', Properties: { DashboardBody: '{"widgets":[{"type":"log","width":6,"properties":{"title":"Lines"}}]}' } } }, 'The dashboard Dashboard has something that the local run does not know: the widget "Lines"'],
+    ['a graph that cannot be drawn', { Dashboard: { Type: 'AWS::CloudWatch::Dashboard', Properties: { DashboardBody: '{"widgets":[{"type":"explorer","width":6,"properties":{"title":"Lines"}}]}' } } }, 'The dashboard Dashboard has something that the local run does not know: the widget "Lines"'],
     ['a route to nowhere', { Route: route('GET /x'), Integration: { Type: 'AWS::ApiGatewayV2::Integration', Properties: {} } }, 'leads to no function'],
   ])('%s stops the start', async (_name, resources, message) => {
     await expect(modelOfResources(resources)).rejects.toThrow(message);
