@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { defineAsset } from '../lib/asset.ts';
+import { defineAsset } from '../lib/app/asset.ts';
 import { toAsset } from '../lib/http/asset.ts';
 
 /** Shows the document beside it; nothing leaves this service, so that there is no validator on another host either. */

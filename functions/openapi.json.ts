@@ -1,5 +1,5 @@
-import { defineAsset } from '../lib/asset.ts';
-import type { Capability } from '../lib/capability.ts';
+import { defineAsset } from '../lib/app/asset.ts';
+import type { Capability } from '../lib/app/capability.ts';
 import { toAsset } from '../lib/http/asset.ts';
 import { placed, type Placed } from '../lib/openapi/place.ts';
 

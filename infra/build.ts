@@ -1,10 +1,10 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
-import type { Asset } from '../lib/asset.ts';
-import { endpointId, sourceFile } from '../lib/endpoint.ts';
-import { isTwin, type Routed } from '../lib/page.ts';
-import { type Worker, workerFile, workerId } from '../lib/worker.ts';
+import type { Asset } from '../lib/app/asset.ts';
+import { endpointId, sourceFile } from '../lib/app/endpoint.ts';
+import { isTwin, type Routed } from '../lib/app/page.ts';
+import { type Worker, workerFile, workerId } from '../lib/app/worker.ts';
 import { fileText } from './files.ts';
 
 /** The id of the function that answers unknown paths and wrong methods. */

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../lib/endpoint.ts';
+import type { Endpoint } from '../lib/app/endpoint.ts';
 import { takesIdempotencyKey } from '../lib/http/capabilities.ts';
 import * as registry from '../functions/index.ts';
 

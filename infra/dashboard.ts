@@ -1,7 +1,7 @@
 import { Duration, type Stack } from 'aws-cdk-lib';
 import { Dashboard, GraphWidget, type IMetric, LogQueryVisualizationType, LogQueryWidget, MathExpression, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
-import { indexNames } from '../lib/capability.ts';
-import { withinFamily } from '../lib/endpoint.ts';
+import { indexNames } from '../lib/app/capability.ts';
+import { withinFamily } from '../lib/app/endpoint.ts';
 import { deliveryMetrics, type MetricName } from '../lib/observability/deliveryMetrics.ts';
 import { isRateLimited } from '../lib/http/capabilities.ts';
 import { runbooks } from './alarmText.ts';

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import {
   DeleteMessageBatchCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient,
 } from '@aws-sdk/client-sqs';
-import { type Environment, environment } from '../lib/capability.ts';
+import { type Environment, environment } from '../lib/app/capability.ts';
 import { DeliveryStore } from '../lib/data/deliveries/deliveries.ts';
 import { FailedDeliveries } from '../lib/data/deliveries/failed.ts';
 import { MessageReader } from '../lib/data/deliveries/messages.ts';

@@ -1,7 +1,7 @@
 import { Aws } from 'aws-cdk-lib';
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
-import { type Capability, type EnvironmentName, mergeGrants, type ResourceName } from '../lib/capability.ts';
+import { type Capability, type EnvironmentName, mergeGrants, type ResourceName } from '../lib/app/capability.ts';
 import type { Permission } from './lambdaFunction.ts';
 import type { Queues } from './queues.ts';
 import type { Settings } from './settings.ts';

@@ -1,4 +1,4 @@
-import { withinFamily } from '../lib/endpoint.ts';
+import { withinFamily } from '../lib/app/endpoint.ts';
 
 /** `SendLoginLink` of `send-login-link`, `AuthPermissionsGet` of `auth/permissions/get`. */
 export function pascal(text: string): string {

@@ -1,7 +1,7 @@
 /** `npm run new:endpoint v2/comments/add`: starts the file of an endpoint and puts it into the registry. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { sourceFile } from '../lib/endpoint.ts';
+import { sourceFile } from '../lib/app/endpoint.ts';
 import { pascal } from './names.ts';
 import { endWith } from './operator.ts';
 
@@ -16,7 +16,7 @@ const REGISTRY = 'functions/index.ts';
 function template(path: string): string {
   const up = '../'.repeat(sourceFile(path).split('/').length - 1);
   return `import * as z from 'zod';
-import { defineEndpoint } from '${up}lib/endpoint.ts';
+import { defineEndpoint } from '${up}lib/app/endpoint.ts';
 import { toLambda } from '${up}lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

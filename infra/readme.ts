@@ -2,13 +2,13 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { indexNames } from '../lib/capability.ts';
+import { indexNames } from '../lib/app/capability.ts';
 import { entities, type Entity } from '../lib/data/entity.ts';
 import { errorCatalogue } from '../lib/errors.ts';
 import { deliveryMetrics } from '../lib/observability/deliveryMetrics.ts';
 import { twinText } from '../lib/openapi.ts';
 import { type QueueDeclaration, queues } from '../lib/queues.ts';
-import type { Source } from '../lib/worker.ts';
+import type { Source } from '../lib/app/worker.ts';
 import { projectDir } from './build.ts';
 import { clientMethods, clientMethodsFile } from './client.ts';
 import { readSettings, settingMeaning, settingNames, settingValues } from './settings.ts';

@@ -1,8 +1,8 @@
 import { type App, CfnOutput, type CfnStack, Stack } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
-import { familyOf } from '../lib/endpoint.ts';
-import { isTwin, routeKey, type Routed } from '../lib/page.ts';
-import type { Worker } from '../lib/worker.ts';
+import { familyOf } from '../lib/app/endpoint.ts';
+import { isTwin, routeKey, type Routed } from '../lib/app/page.ts';
+import type { Worker } from '../lib/app/worker.ts';
 import { ApiFunction, createInvoker } from './apiFunction.ts';
 import { DEFAULT_FUNCTION } from './build.ts';
 import { environmentValues, resourceArns } from './environment.ts';

@@ -1,7 +1,7 @@
 import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import { indexNames } from '../lib/capability.ts';
+import { indexNames } from '../lib/app/capability.ts';
 import { vectorIndexes, vectorKeys } from '../lib/data/memory/vectorIndexes.ts';
 
 /**

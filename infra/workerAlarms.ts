@@ -1,6 +1,6 @@
 import type { Function } from 'aws-cdk-lib/aws-lambda';
 import { queues as declarations, type QueueDeclaration } from '../lib/queues.ts';
-import type { Worker } from '../lib/worker.ts';
+import type { Worker } from '../lib/app/worker.ts';
 import { alarmText, type AlarmText, runbooks } from './alarmText.ts';
 import { deliveryMetric, functionMetric, queueMetric, workerCrashes, workerFaults } from './metrics.ts';
 import type { AlarmDeclaration, MonitoringProps } from './monitoring.ts';

@@ -4,7 +4,7 @@ import { CfnEventInvokeConfig, CfnEventSourceMapping, CfnPermission, type Code }
 import type { Construct } from 'constructs';
 import { type QueueName, queues } from '../lib/queues.ts';
 import { workerCapabilities } from '../lib/sqs/capabilities.ts';
-import type { Source, Worker } from '../lib/worker.ts';
+import type { Source, Worker } from '../lib/app/worker.ts';
 import { accessOf, type Surroundings } from './environment.ts';
 import { LambdaFunction, type Permission } from './lambdaFunction.ts';
 import { pascal } from './names.ts';

@@ -1,7 +1,7 @@
 import { type CfnStack, NestedStack } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { type Worker, workerId } from '../lib/worker.ts';
+import { type Worker, workerId } from '../lib/app/worker.ts';
 import type { Surroundings } from './environment.ts';
 import { saveQueries, workerQueries } from './savedQueries.ts';
 import { WorkerFunction, type WorkerSources } from './workerFunction.ts';

@@ -1,7 +1,7 @@
 /** The operator's command, `npm run workspace`: creates and finds workspaces and says what is offered to an API key, with the operator's own AWS credentials. */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { type Environment, environment } from '../lib/capability.ts';
+import { type Environment, environment } from '../lib/app/capability.ts';
 import { ApiKeyEntity, OwnerEmailEntity } from '../lib/data/credentials.ts';
 import { settle } from '../lib/data/settle.ts';
 import { openTable, replace } from '../lib/data/table.ts';

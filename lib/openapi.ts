@@ -1,4 +1,4 @@
-import { type AuthLevel, commonErrors, type Endpoint, endpointId, familyOf } from './endpoint.ts';
+import { type AuthLevel, commonErrors, type Endpoint, endpointId, familyOf } from './app/endpoint.ts';
 import { errorCatalogue, type ErrorStatus } from './errors.ts';
 import { isRateLimited, takesIdempotencyKey } from './http/capabilities.ts';
 import { errorExamples } from './openapi/errors.ts';

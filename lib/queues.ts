@@ -1,4 +1,4 @@
-import type { Capability } from './capability.ts';
+import type { Capability } from './app/capability.ts';
 import { openSender } from './sqs/sender.ts';
 
 /** What there is to know of a queue; its consumer is the worker that declares it. */

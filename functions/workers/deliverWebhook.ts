@@ -3,7 +3,7 @@ import { delivers, deliveringWith } from '../../lib/deliveries/delivering.ts';
 import { DeliveryMessage } from '../../lib/deliveries/message.ts';
 import { sendTo } from '../../lib/queues.ts';
 import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
-import { defineWorker } from '../../lib/worker.ts';
+import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker({
   name: 'deliverWebhook',

@@ -1,7 +1,7 @@
 import { EventEntity, insertedEvent } from '../../lib/data/events.ts';
 import { fanOut, fansOut } from '../../lib/deliveries/fanOut.ts';
 import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
-import { defineWorker } from '../../lib/worker.ts';
+import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker({
   name: 'fanOutEvents',

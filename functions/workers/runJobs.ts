@@ -2,7 +2,7 @@ import { JobMessage } from '../../lib/data/jobs.ts';
 import { runJob } from '../../lib/jobs/run.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
 import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
-import { defineWorker } from '../../lib/worker.ts';
+import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker({
   name: 'runJobs',

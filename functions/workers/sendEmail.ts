@@ -1,7 +1,7 @@
 import { MailMessage } from '../../lib/deliveries/mailMessage.ts';
 import { sendMail, sendsMails } from '../../lib/deliveries/sendMail.ts';
 import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
-import { defineWorker } from '../../lib/worker.ts';
+import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker({
   name: 'sendEmail',

@@ -1,7 +1,7 @@
 import { mailSweep } from '../../lib/deliveries/mailSweep.ts';
 import { sweep, sweeps } from '../../lib/deliveries/sweep.ts';
 import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
-import { defineWorker } from '../../lib/worker.ts';
+import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker({
   name: 'sweep',

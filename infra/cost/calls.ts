@@ -1,7 +1,7 @@
 /** What a million calls and a million deliveries cost, from the numbers that the tests pin: there is no second list of them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Endpoint } from '../../lib/endpoint.ts';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { projectDir } from '../build.ts';
 import { lambdaDollars, MILLION, prices, tableDollars } from './prices.ts';
 

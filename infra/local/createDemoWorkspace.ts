@@ -1,5 +1,5 @@
 /** Creates the demo workspace as the operator would and prints its credentials; a process of its own, see demo.ts. */
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { createVerifiedWorkspace } from '../workspace.ts';
 
 async function create(email: string): Promise<object | undefined> {

@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { KeyRing } from './keyRing.ts';
 import { deriveKey } from './sealing.ts';
 

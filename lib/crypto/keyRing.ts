@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
-import { clientSettings } from '../sdk.ts';
+import { clientSettings } from '../app/sdkSettings.ts';
 
 const Secret = z.object({ current: z.string() }).catchall(z.string());
 

@@ -1,4 +1,4 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { KeyRing } from './keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from './sealing.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { addDomains, type DomainChange, removeDomains } from '../domain/domains.ts';
 import { ConfigStore, defineConfig } from './configs.ts';
 import { openTable, type Table } from './table.ts';

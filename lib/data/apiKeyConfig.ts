@@ -1,4 +1,4 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import type { SecretBox, SecretOwner } from '../crypto/secretBox.ts';
 import type { AccessType } from '../domain/access.ts';
 import { ApiKeyConfig, type ApiKeyConfigChange, initialApiKeyConfig, maskKey } from '../domain/apiKeyConfig.ts';

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { defineEntity, type Entity, type Stored } from './entity.ts';
 import { settle } from './settle.ts';
 import { insert, openTable, replace, type Table } from './table.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { limitClasses } from '../domain/rateLimit.ts';
-import { features } from '../endpoint.ts';
+import { features } from '../app/endpoint.ts';
 import { defineEntity } from './entity.ts';
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);

@@ -1,4 +1,4 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { type AccessType, folderChain } from '../domain/access.ts';
 import { mergeMetadata } from '../domain/metadata.ts';
 import { ApiError } from '../errors.ts';

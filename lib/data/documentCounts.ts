@@ -1,4 +1,4 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { DocumentEntity, DocumentReader } from './documents.ts';
 import { FolderEntryEntity, FolderReader, type Place } from './folders.ts';
 import { openTable, type Table } from './table.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { meetsFilters, type MetadataFilter } from '../domain/documentFilters.ts';
 import { DocumentEntity, DocumentReader, type PlacedDocument } from './documents.ts';
 import { type Folder, FolderEntryEntity, type Place } from './folders.ts';

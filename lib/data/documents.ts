@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { type AccessType, accessTypes } from '../domain/access.ts';
 import { distinct } from '../dict.ts';
 import { ApiError } from '../errors.ts';

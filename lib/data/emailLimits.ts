@@ -1,4 +1,4 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { emailKey } from '../domain/workspaces.ts';
 import { type RateLimits, rateLimits } from './rateLimits.ts';
 

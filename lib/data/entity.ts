@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { IndexName } from '../capability.ts';
+import type { IndexName } from '../app/capability.ts';
 import { joinKey } from './keys.ts';
 
 /**

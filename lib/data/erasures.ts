@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { depart, everywhere } from '../domain/access.ts';
 import { inSlices } from '../inSlices.ts';
 import { defineEntity, type Stored } from './entity.ts';

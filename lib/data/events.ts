@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { isLongerThan } from '../bytes.ts';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { instantKey } from '../domain/content/times.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../domain/events/payload.ts';
 import { ApiError } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { type AccessType, folderChain } from '../domain/access.ts';
 import { deepestFolder, depthOf, liesWithin, ownAccess, parentOf, placeFolder, rootFolderId, samePosition } from '../domain/folders.ts';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { inSlices } from '../inSlices.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { inSlices } from '../inSlices.ts';
 import { parentOf, rootFolderId } from '../domain/folders.ts';
 import { invalid } from '../errors.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { accessTypes, type AccessType } from '../domain/access.ts';
 import { deepestFolder, depthOf, type FolderChange, inWaves, placeFolder, resolveFolder, rootFolderId } from '../domain/folders.ts';
 import { ApiError } from '../errors.ts';

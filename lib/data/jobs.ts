@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { instantKey } from '../domain/content/times.ts';
 import type { QueueMessage, QueueName } from '../queues.ts';
 import { defineEntity, indexPartition, type Stored } from './entity.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { instantKey } from '../domain/content/times.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import { isReady, isSending, MailRecord, type MailSubject, newMail, type ReadyMail, type SendingMail } from '../domain/mails/mail.ts';

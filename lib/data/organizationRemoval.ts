@@ -1,4 +1,4 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { placeOf } from './folders.ts';
 import type { JobMessage } from './jobs.ts';
 import { type Organization, OrganizationEntity, type OrganizationResult, unknownOrganizationResult } from './organizations.ts';

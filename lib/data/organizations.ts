@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { mergeMetadata } from '../domain/metadata.ts';
 import { invalid } from '../errors.ts';
 import { newId } from '../ids.ts';

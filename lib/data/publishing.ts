@@ -1,4 +1,4 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { sourceOf, type AudienceThread } from '../domain/events/payload.ts';
 import { guarded } from '../domain/content/threads.ts';
 import { annotationIdIn, type Published, publishedPayload } from '../domain/events/published.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { defineEntity } from './entity.ts';
 import { openTable, type Table } from './table.ts';
 

@@ -1,4 +1,4 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import type { ResourceType } from '../domain/access.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { requireWritable } from './content/places.ts';

@@ -5,11 +5,11 @@ import {
   type BatchWriteCommandInput, type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { Environment, IndexName } from '../capability.ts';
+import type { Environment, IndexName } from '../app/capability.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
 import { settle } from './settle.ts';
-import { clientSettings } from '../sdk.ts';
+import { clientSettings } from '../app/sdkSettings.ts';
 
 /** One conditional write. Built by `insert`, `replace`, `upsert` and `remove`; executed by `Table.write`. */
 export type WriteOp =

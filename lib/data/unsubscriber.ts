@@ -1,4 +1,4 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import type { Subscriber } from '../domain/mails/subscriber.ts';
 import { inParallel } from '../inParallel.ts';
 import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix, type SettingsScope } from './content/notificationSettings.ts';

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { folderChain, hasEnded } from '../domain/access.ts';
 import { ApiError } from '../errors.ts';
 import { inParallel } from '../inParallel.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { depart, type Departure } from '../domain/access.ts';
 import { newId } from '../ids.ts';
 import { distinct } from '../dict.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { givenAt, hasEnded } from '../domain/access.ts';
 import { fillPage, type GroupCursor, type ReadGroup } from '../domain/userGroups.ts';
 import { ApiError, invalid } from '../errors.ts';

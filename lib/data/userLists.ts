@@ -1,4 +1,4 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { dict } from '../dict.ts';
 import { mergePages } from '../domain/userLists.ts';
 import { ApiError } from '../errors.ts';

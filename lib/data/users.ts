@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { type AccessRole, accessRoles, defaultAccessRole, type Departure, folderChain, givenAt, type Grant, hasEnded, isLive, type ResourceType, resourceTypes } from '../domain/access.ts';
 import { mailableAddress } from '../domain/mails/address.ts';
 import { mergeProfile } from '../domain/users.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { tokenHash } from '../crypto/tokenHash.ts';
 import { isLinkToken, isLive, linkValidUntil, type LoginLink } from '../domain/verification.ts';
 import { emailKey, MOST_API_KEYS } from '../domain/workspaces.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type * as z from 'zod';
-import { building, type Capability, type Environment } from '../capability.ts';
+import { building, type Capability, type Environment } from '../app/capability.ts';
 import { type TokenIssuer, tokenIssuer } from '../crypto/authTokens.ts';
 import { type SecretBox, secretBox, type SecretOwner } from '../crypto/secretBox.ts';
 import { tokenHash } from '../crypto/tokenHash.ts';

@@ -1,5 +1,5 @@
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { openSqs } from '../sqs/client.ts';
 
 /** How many messages wait in a queue, about. */

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { attemptDeliveries, type DeliveryStore } from '../data/deliveries/deliveries.ts';
 import { disableEndpoints, type EndpointDisabler } from '../data/deliveries/disabling.ts';
 import { endpointRuntime, type EndpointRuntime } from '../data/deliveries/runtime.ts';
@@ -6,7 +6,7 @@ import type { WarningDay } from '../domain/deliveries/autoDisable.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import { type QueueSender, sendTo } from '../queues.ts';
 import { webhookClient, type WebhookClient } from '../webhooks/send.ts';
-import type { MessageCall } from '../worker.ts';
+import type { MessageCall } from '../app/worker.ts';
 import { tellOwners } from './mails.ts';
 import type { DeliveryMessage } from './message.ts';
 import { webhookRequests, type WebhookRequests } from './request.ts';

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { type DeliveryStore, type DueDelivery, makeDeliveries } from '../data/deliveries/deliveries.ts';
 import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '../data/deliveries/subscriptions.ts';
 import { emptyOutbox, type EventStore, type EventToDeliver, type StoredEvent } from '../data/events.ts';
@@ -7,7 +7,7 @@ import type { Timing } from '../domain/deliveries/schedule.ts';
 import { distinct } from '../dict.ts';
 import { inParallel } from '../inParallel.ts';
 import { type QueueSender, sendTo } from '../queues.ts';
-import type { WorkerCall } from '../worker.ts';
+import type { WorkerCall } from '../app/worker.ts';
 import type { OccurredEvent } from './audience.ts';
 import { inAppFanOut } from './inApp.ts';
 import { mailFanOut } from './mails.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../endpoint.ts';
+import type { Log } from '../app/endpoint.ts';
 import type { QueueMessage, QueueSender } from '../queues.ts';
 
 /** Sends messages about what is stored already. When that is not possible the sweeper finds it a little later, so nobody needs to repeat anything. */

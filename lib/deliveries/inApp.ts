@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import type { ConfigStore } from '../data/configs.ts';
 import { type NotificationWriter, addNotifications } from '../data/content/notifications.ts';
 import { readNotificationConfig } from '../data/notificationConfig.ts';

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../data/credentials.ts';
 import { EmailConfigEntity, openEmailConfig } from '../data/emailConfig.ts';

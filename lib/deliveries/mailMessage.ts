@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { parseSchedule, plan, type Timing } from '../domain/deliveries/schedule.ts';
 import type { ReadyMail } from '../domain/mails/mail.ts';
 import type { QueueMessage } from '../queues.ts';

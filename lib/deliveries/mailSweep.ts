@@ -1,4 +1,4 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { findDueMails, type Kept, mailShards, type MailStore } from '../data/mails.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import { isReady, type ReadyMail, type SendingMail, swept } from '../domain/mails/mail.ts';

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { EmailConfigEntity } from '../data/emailConfig.ts';
 import { isPaused, MailPauseEntity, mailIdOf, makeMails, type MailStore } from '../data/mails.ts';
 import { openTable, wanted } from '../data/table.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { type DeliveryStore, type DueDelivery, repeatDeliveries } from '../data/deliveries/deliveries.ts';
 import { countFailedDeliveries, type FailedDeliveries, findFailedDeliveries } from '../data/deliveries/failed.ts';
 import { beginJobs, jobMessage, type JobStore, type StoredJob } from '../data/jobs.ts';
 import { settle } from '../data/settle.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
-import type { Log } from '../endpoint.ts';
+import type { Log } from '../app/endpoint.ts';
 import { invalid } from '../errors.ts';
 import { inParallel } from '../inParallel.ts';
 import { type QueueSender, sendTo } from '../queues.ts';

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { notificationSettings } from '../data/content/notificationSettings.ts';
 import { ThreadEntity } from '../data/content/threads.ts';

@@ -1,9 +1,9 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { keepMails, type Kept, type MailStore } from '../data/mails.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import { abandoned, afterSending, claimed, ended, isReady, isSending, type MailRecord, type ReadyMail, type SendingMail } from '../domain/mails/mail.ts';
 import { type QueueSender, sendTo } from '../queues.ts';
-import type { MessageCall } from '../worker.ts';
+import type { MessageCall } from '../app/worker.ts';
 import { type MailContents, mailContents } from './mailContents.ts';
 import { type MailMessage, mailTiming, messageAboutMail } from './mailMessage.ts';
 import { type NotifyOwner, notifyOwners } from './mails.ts';

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { type DeliveryStore, type Revision, sweepDeliveries } from '../data/deliveries/deliveries.ts';
 import { countAiling, type EndpointRuntime } from '../data/deliveries/runtime.ts';
 import { type EventStore, eventShards, findPendingEvents } from '../data/events.ts';
@@ -7,7 +7,7 @@ import { isClaimed, type Pending, swept } from '../domain/deliveries/delivery.ts
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import { inParallel } from '../inParallel.ts';
 import { type QueueSender, sendTo } from '../queues.ts';
-import type { WorkerCall } from '../worker.ts';
+import type { WorkerCall } from '../app/worker.ts';
 import { type Backlog, liveBacklog } from './backlog.ts';
 import { fanOut, type FanOutDeps, fansOut } from './fanOut.ts';
 import { messageAbout } from './message.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { parseSchedule, type Timing } from '../domain/deliveries/schedule.ts';
 
 /** When webhooks are attempted again, and when a message about one counts as lost. */

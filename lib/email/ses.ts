@@ -1,5 +1,5 @@
 import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import type { MailResult } from '../domain/mails/mail.ts';
 import { sesInput } from './mailer.ts';
 import { mailbox } from './mailbox.ts';

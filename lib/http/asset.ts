@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import type { AssetOf } from '../asset.ts';
-import { environment, openAll, type Uses } from '../capability.ts';
-import { endpointId } from '../endpoint.ts';
+import type { AssetOf } from '../app/asset.ts';
+import { environment, openAll, type Uses } from '../app/capability.ts';
+import { endpointId } from '../app/endpoint.ts';
 import { lazy } from '../lazy.ts';
 import { type Handler, stack } from './stack.ts';
 

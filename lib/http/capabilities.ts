@@ -1,5 +1,5 @@
-import type { Capability } from '../capability.ts';
-import type { AuthLevel } from '../endpoint.ts';
+import type { Capability } from '../app/capability.ts';
+import type { AuthLevel } from '../app/endpoint.ts';
 import { rateBuckets } from '../data/rateBuckets.ts';
 import { credentials } from './credentials.ts';
 import { idempotency } from './idempotency.ts';

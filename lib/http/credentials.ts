@@ -1,8 +1,8 @@
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { matchesAny, tokenHash } from '../crypto/tokenHash.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../data/credentials.ts';
 import { openTable, type Table } from '../data/table.ts';
-import type { ApiKeyCaller, WorkspaceCaller } from '../endpoint.ts';
+import type { ApiKeyCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { ApiError } from '../errors.ts';
 
 /** How long a verified credential is believed without reading it again: a revoked token stops working within this time. */

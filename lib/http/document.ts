@@ -3,7 +3,7 @@ import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { type ApiError, errorCatalogue } from '../errors.ts';
 import { html } from '../html.ts';
 import { lazy } from '../lazy.ts';
-import type { View } from '../page.ts';
+import type { View } from '../app/page.ts';
 
 /** It has no character that HTML would escape: the policy allows exactly these bytes. */
 const STYLE = `

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
 import { defineEntity } from '../data/entity.ts';
 import { openTable, type Table } from '../data/table.ts';

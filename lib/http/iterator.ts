@@ -1,5 +1,5 @@
 import type { Position } from '../data/position.ts';
-import type { ApiKeyCaller } from '../endpoint.ts';
+import type { ApiKeyCaller } from '../app/endpoint.ts';
 import { openPageToken, sealPageToken } from './pageToken.ts';
 
 /**

@@ -1,11 +1,11 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type * as z from 'zod';
-import { environment, openAll, type Uses } from '../capability.ts';
-import { endpointId } from '../endpoint.ts';
+import { environment, openAll, type Uses } from '../app/capability.ts';
+import { endpointId } from '../app/endpoint.ts';
 import { invalid } from '../errors.ts';
 import { html } from '../html.ts';
 import { lazy } from '../lazy.ts';
-import type { PageCall, PageOf } from '../page.ts';
+import type { PageCall, PageOf } from '../app/page.ts';
 import { documentAnswer, failureDocument } from './document.ts';
 import { bodyText } from './envelope.ts';
 import { type Handler, stack } from './stack.ts';

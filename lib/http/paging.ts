@@ -1,4 +1,4 @@
-import type { ApiKeyCaller, WorkspaceCaller } from '../endpoint.ts';
+import type { ApiKeyCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { openPageToken, sealPageToken } from './pageToken.ts';
 
 interface PageRequest {

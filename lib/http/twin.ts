@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isLongerThan } from '../bytes.ts';
-import type { Uses } from '../capability.ts';
-import { type AuthLevel, type Call, type EndpointOf, otherVersion, type TwinOf } from '../endpoint.ts';
+import type { Uses } from '../app/capability.ts';
+import { type AuthLevel, type Call, type EndpointOf, otherVersion, type TwinOf } from '../app/endpoint.ts';
 import { type ApiError, invalid } from '../errors.ts';
 import { withFieldChanges } from '../schema.ts';
 import { ANSWER_BYTES } from './envelope.ts';

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { KnownMessages } from '../endpoint.ts';
+import type { KnownMessages } from '../app/endpoint.ts';
 import { ApiError, type Issue } from '../errors.ts';
 
 const ISSUES_SHOWN = 100;

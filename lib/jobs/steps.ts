@@ -1,4 +1,4 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { countAgentRunsStep } from '../data/agents/counting.ts';
 import { removeAgentStep } from '../data/agents/removal.ts';
 import { removeRest } from '../data/content/removal.ts';

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { LEXICAL_MODEL } from '../domain/memory/lexical.ts';
 import { asksTitan, TITAN_MODEL } from '../models/titan.ts';
 import { lexicalEmbedder } from './lexicalEmbedder.ts';

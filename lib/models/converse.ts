@@ -1,5 +1,5 @@
 import { type BedrockRuntimeClient, type ContentBlock, ConverseCommand, type ConverseCommandOutput, type Tool } from '@aws-sdk/client-bedrock-runtime';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import type { ModelAnswer, Question } from '../domain/agents/extraction/answer.ts';
 import type { Provider } from '../domain/agents/extraction/request.ts';
 import { openBedrock } from './client.ts';

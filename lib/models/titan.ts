@@ -1,7 +1,7 @@
 import { setTimeout as pauseFor } from 'node:timers/promises';
 import { type BedrockRuntimeClient, InvokeModelCommand } from '@aws-sdk/client-bedrock-runtime';
 import * as z from 'zod';
-import type { Capability } from '../capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { DIMENSIONS } from '../domain/memory/lexical.ts';
 import { ApiError } from '../errors.ts';
 import { inParallel } from '../inParallel.ts';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { type Capability, optionalVariable } from '../capability.ts';
+import { type Capability, optionalVariable } from '../app/capability.ts';
 
 /** What customers may make us connect to besides public addresses. */
 export interface AddressPolicy {

@@ -1,5 +1,5 @@
 import { Logger } from '@aws-lambda-powertools/logger';
-import type { Log } from '../endpoint.ts';
+import type { Log } from '../app/endpoint.ts';
 
 let logger: Logger | undefined;
 

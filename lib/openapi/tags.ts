@@ -1,4 +1,4 @@
-import { familyOf } from '../endpoint.ts';
+import { familyOf } from '../app/endpoint.ts';
 
 export interface Tag {
   readonly name: string;

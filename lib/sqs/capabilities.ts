@@ -1,5 +1,5 @@
-import type { Capability } from '../capability.ts';
-import type { Worker } from '../worker.ts';
+import type { Capability } from '../app/capability.ts';
+import type { Worker } from '../app/worker.ts';
 
 const running: Capability<undefined> = { grants: [], env: ['SERVICE_NAME'], open: () => undefined };
 

@@ -1,5 +1,5 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { clientSettings } from '../sdk.ts';
+import { clientSettings } from '../app/sdkSettings.ts';
 
 let client: SQSClient | undefined;
 

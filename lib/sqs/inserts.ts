@@ -1,8 +1,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import type { Uses } from '../capability.ts';
-import type { FromInserts, Inserted, WorkerCall, WorkerRun } from '../worker.ts';
+import type { Uses } from '../app/capability.ts';
+import type { FromInserts, Inserted, WorkerCall, WorkerRun } from '../app/worker.ts';
 import { type Performed, withinTime } from './performed.ts';
 
 /**

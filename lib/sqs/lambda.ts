@@ -1,11 +1,11 @@
 import type { Context, DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
-import { environment, openAll, type Uses } from '../capability.ts';
+import { environment, openAll, type Uses } from '../app/capability.ts';
 import { newId } from '../ids.ts';
 import { lazy } from '../lazy.ts';
 import { countWorkerFaults } from '../observability/faults.ts';
 import { logWith } from '../observability/log.ts';
 import { InvocationMeasures } from '../observability/measures.ts';
-import type { FromInserts, FromQueue, FromTimer, Source, WorkerCall, WorkerOf, WorkerRun } from '../worker.ts';
+import type { FromInserts, FromQueue, FromTimer, Source, WorkerCall, WorkerOf, WorkerRun } from '../app/worker.ts';
 import { handleInserts } from './inserts.ts';
 import { handleMessages } from './messages.ts';
 import { type Performed, withinTime } from './performed.ts';

@@ -1,9 +1,9 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import type * as z from 'zod';
-import type { Uses } from '../capability.ts';
+import type { Uses } from '../app/capability.ts';
 import { fieldName } from '../http/validate.ts';
-import { type FromQueue, PermanentError, type WorkerCall, type WorkerRun } from '../worker.ts';
+import { type FromQueue, PermanentError, type WorkerCall, type WorkerRun } from '../app/worker.ts';
 import { type Performed, withinTime } from './performed.ts';
 
 /**

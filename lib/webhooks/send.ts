@@ -2,7 +2,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { building, type Capability } from '../capability.ts';
+import { building, type Capability } from '../app/capability.ts';
 import { type AddressPolicy, addressPolicy, isAllowedHost } from '../net/addressPolicy.ts';
 import { hasBlockedPort, parseHttpUrl } from '../net/httpUrl.ts';
 import { type Ended, exchange, type Prepared } from './exchange.ts';

@@ -2,7 +2,7 @@
 import { basename, dirname } from 'node:path';
 import * as registry from '../../functions/index.ts';
 import { entriesOf } from '../../infra/build.ts';
-import { type Endpoint, endpointId } from '../../lib/endpoint.ts';
+import { type Endpoint, endpointId } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { buildInTemporary } from './bundle.ts';
 import { printTable, quantile, reached, type Row } from './report.ts';

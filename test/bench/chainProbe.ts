@@ -1,7 +1,7 @@
 /** Measures for chain.ts; the argument is the log level. */
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import * as z from 'zod';
-import { defineEndpoint } from '../../lib/endpoint.ts';
+import { defineEndpoint } from '../../lib/app/endpoint.ts';
 import { success } from '../../lib/http/envelope.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import { Id, Text } from '../../lib/schema.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as registry from '../../functions/index.ts';
-import type { Endpoint } from '../../lib/endpoint.ts';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { buildInTemporary } from './bundle.ts';
 import { printTable, quantile, ratio, reached } from './report.ts';
 

@@ -1,6 +1,6 @@
 /** Memory search: time at 1,000 and 5,000 judgments beside the engine's own search, recall, what a judgment and a search cost, and the lexical embedding. */
 import { SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { vectorsOf } from '../../lib/data/memory/entities.ts';
 import { vectorPartition } from '../../lib/data/memory/vectorIndexes.ts';
 import { openTable } from '../../lib/data/table.ts';

@@ -1,5 +1,5 @@
 import * as registry from '../../functions/index.ts';
-import type { Endpoint } from '../../lib/endpoint.ts';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { type AwsCall, type Consumption, type Recorder, total } from '../support/capacity.ts';
 import { handlerOf } from '../support/customer.ts';
 import { type Headers, post } from '../support/requests.ts';

@@ -9,7 +9,7 @@ import { type EventType, eventTypes, triggerTypes } from '../../lib/domain/event
 import { sourceOf } from '../../lib/domain/events/payload.ts';
 import { sampleEvent } from '../../lib/domain/events/samples.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../../lib/domain/webhooks/payloads.ts';
-import { defineEndpoint, endpointId, familyOf } from '../../lib/endpoint.ts';
+import { defineEndpoint, endpointId, familyOf } from '../../lib/app/endpoint.ts';
 import { errorCatalogue } from '../../lib/errors.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import { type JsonSchema, openApiDocument, possibleErrors } from '../../lib/openapi.ts';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { AuthLevel, Endpoint } from '../../lib/endpoint.ts';
+import type { AuthLevel, Endpoint } from '../../lib/app/endpoint.ts';
 import type { JsonSchema } from '../../lib/openapi.ts';
 import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type AuthLevel, type Endpoint, otherVersion, sourceFile } from '../../lib/endpoint.ts';
+import { type AuthLevel, type Endpoint, otherVersion, sourceFile } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { referenceDocument } from '../../infra/reference.ts';
-import { otherVersion } from '../../lib/endpoint.ts';
+import { otherVersion } from '../../lib/app/endpoint.ts';
 import { eventTypes, triggerTypes } from '../../lib/domain/events/catalogue.ts';
 import type { DocumentedResponse, JsonSchema, OpenApiDocument } from '../../lib/openapi.ts';
 import { errorExamples } from '../../lib/openapi/errors.ts';

@@ -6,8 +6,8 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { projectDir } from '../../infra/build.ts';
 import { readSettings, type Settings } from '../../infra/settings.ts';
 import { Backend } from '../../infra/stack.ts';
-import type { Routed } from '../../lib/page.ts';
-import type { Worker } from '../../lib/worker.ts';
+import type { Routed } from '../../lib/app/page.ts';
+import type { Worker } from '../../lib/app/worker.ts';
 import { workers as allWorkers } from './workers.ts';
 
 export interface Resource {

@@ -7,12 +7,12 @@ import { type Built, DEFAULT_FUNCTION, entriesOf, projectDir, readBuilt } from '
 import { cachedAssembly } from '../../infra/local/assemblyCache.ts';
 import { assemblySettings } from '../../infra/local/assemblySettings.ts';
 import { registeredAssets, registeredWorkers, synthesise } from '../../infra/synthesise.ts';
-import type { Capability } from '../../lib/capability.ts';
-import { endpointId } from '../../lib/endpoint.ts';
+import type { Capability } from '../../lib/app/capability.ts';
+import { endpointId } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
-import type { Routed } from '../../lib/page.ts';
+import type { Routed } from '../../lib/app/page.ts';
 import { workerCapabilities } from '../../lib/sqs/capabilities.ts';
-import { workerId } from '../../lib/worker.ts';
+import { workerId } from '../../lib/app/worker.ts';
 import { ownFunctions, registered } from './endpoints.ts';
 
 const MAX_BYTES = 520_000;

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { queueNames } from '../../infra/queues.ts';
 import { registeredRoutes } from '../../infra/synthesise.ts';
-import { type Capability, indexNames, vectorIndexNames } from '../../lib/capability.ts';
-import { defineEndpoint, type Endpoint } from '../../lib/endpoint.ts';
-import { isTwin, type Routed } from '../../lib/page.ts';
+import { type Capability, indexNames, vectorIndexNames } from '../../lib/app/capability.ts';
+import { defineEndpoint, type Endpoint } from '../../lib/app/endpoint.ts';
+import { isTwin, type Routed } from '../../lib/app/page.ts';
 
 const everything: Capability<undefined> = {
   grants: [

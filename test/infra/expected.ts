@@ -1,4 +1,4 @@
-import type { Capability, EnvironmentName, ResourceName } from '../../lib/capability.ts';
+import type { Capability, EnvironmentName, ResourceName } from '../../lib/app/capability.ts';
 import { pairsOf } from './assembly.ts';
 
 const tableArn = { 'Fn::GetAtt': ['Table', 'Arn'] };

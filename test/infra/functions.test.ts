@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { endpointId, familyOf } from '../../lib/endpoint.ts';
+import { endpointId, familyOf } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
-import { isTwin, type Routed, routeKey } from '../../lib/page.ts';
+import { isTwin, type Routed, routeKey } from '../../lib/app/page.ts';
 import { type Assembly, assemblyOf, functionBehind, functionsOf, list, pairsOf, resources, roleOf, type Statement, statementsOf } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
 import { complete, expectedEnvironment, grantedPairs, identityArn, logPairs } from './expected.ts';

@@ -6,7 +6,7 @@ import { projectDir } from '../../infra/build.ts';
 import { pascal } from '../../infra/names.ts';
 import { queueNames } from '../../infra/queues.ts';
 import { queues, type QueueDeclaration } from '../../lib/queues.ts';
-import { familyOf, withinFamily } from '../../lib/endpoint.ts';
+import { familyOf, withinFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import { type Assembly, assemblyOf, functionsOf, type Resource, resources, type Template } from './assembly.ts';

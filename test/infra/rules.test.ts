@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { App } from 'aws-cdk-lib';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { routeKey } from '../../lib/page.ts';
+import { routeKey } from '../../lib/app/page.ts';
 import { appOf, type Assembly, assemblyOf, functionsOf, list, type Resource, resources, statementsOf } from './assembly.ts';
 import { certificateArn, domainName, doubled, greedy, ownFunctions, registered } from './endpoints.ts';
 

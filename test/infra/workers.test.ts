@@ -3,7 +3,7 @@ import { pascal } from '../../infra/names.ts';
 import { queueNames } from '../../infra/queues.ts';
 import { queues } from '../../lib/queues.ts';
 import { workerCapabilities } from '../../lib/sqs/capabilities.ts';
-import { type FromInserts, type Worker, workerId } from '../../lib/worker.ts';
+import { type FromInserts, type Worker, workerId } from '../../lib/app/worker.ts';
 import { type Assembly, assemblyOf, functionOf, functionsOf, pairsOf, type Resource, resources, roleOf, statementsOf, type Template } from './assembly.ts';
 import { registered } from './endpoints.ts';
 import { complete, expectedEnvironment, grantedPairs, logPairs } from './expected.ts';

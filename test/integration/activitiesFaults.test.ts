@@ -1,7 +1,7 @@
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { ActivityEntity, activityOps, ActivityWriter } from '../../lib/data/content/activities.ts';
 import { DocumentEntity } from '../../lib/data/documents.ts';
 import { OrganizationEntity } from '../../lib/data/organizations.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { ApiKeyEntity } from '../../lib/data/credentials.ts';
 import { openTable, replace } from '../../lib/data/table.ts';
 import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';

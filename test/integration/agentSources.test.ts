@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { serviceName } from '../../lib/serviceName.ts';
+import { serviceName } from '../../lib/app/serviceName.ts';
 import { itemsOf, nda } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

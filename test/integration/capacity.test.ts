@@ -1,7 +1,7 @@
 import { BatchGetItemCommand, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as registry from '../../functions/index.ts';
-import type { Endpoint } from '../../lib/endpoint.ts';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { type Cost, costOf, costOfCalls, nameOf, prepare, scenarios, type Subject } from '../bench/scenarios.ts';
 import { bytesOf, type Recorder, startRecorder } from '../support/capacity.ts';
 import { handlerOf, newCustomer } from '../support/customer.ts';

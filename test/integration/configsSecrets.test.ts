@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as registry from '../../functions/index.ts';
-import { environment, mergeGrants } from '../../lib/capability.ts';
+import { environment, mergeGrants } from '../../lib/app/capability.ts';
 import { EmailConfigEntity } from '../../lib/data/emailConfig.ts';
 import { openTable, replace } from '../../lib/data/table.ts';
-import type { Endpoint } from '../../lib/endpoint.ts';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

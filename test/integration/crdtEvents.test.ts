@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { emitEditorUpdateStep } from '../../lib/data/crdt/events.ts';
 import { JobEntity, type StoredJob } from '../../lib/data/jobs.ts';
 import { openTable, type Table } from '../../lib/data/table.ts';

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { run } from '../../infra/deliveries.ts';
 import { offerAdvancedWebhooks } from '../../infra/workspace.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
 import { EndpointDisabler } from '../../lib/data/deliveries/disabling.ts';
 import { EndpointRuntime } from '../../lib/data/deliveries/runtime.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as createApiKey } from '../../functions/v2/workspace/apikey/create.ts';
 import { endpoint, handler } from '../../functions/v2/workspace/email/send-login-link.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { AllowedDomainsEntity } from '../../lib/data/allowedDomains.ts';
 import { openTable, upsert } from '../../lib/data/table.ts';
 import { LoginLinkEntity } from '../../lib/data/verification.ts';

@@ -5,7 +5,7 @@ import { handler as createApiKey } from '../../functions/v2/workspace/apikey/cre
 import { handler as resetAuthToken } from '../../functions/v2/workspace/authtoken/reset.ts';
 import { endpoint, handler } from '../../functions/v2/workspace/email/status.ts';
 import { handler as sendLoginLink } from '../../functions/v2/workspace/email/send-login-link.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity } from '../../lib/data/credentials.ts';
 import { openTable, type Table, upsert } from '../../lib/data/table.ts';
 import { toLambda } from '../../lib/http/lambda.ts';

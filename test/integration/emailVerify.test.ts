@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler as createApiKey } from '../../functions/v2/workspace/apikey/create.ts';
 import { page } from '../../functions/v2/workspace/email/verify.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { AllowedDomainsEntity } from '../../lib/data/allowedDomains.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
 import { openTable, type Table, upsert } from '../../lib/data/table.ts';

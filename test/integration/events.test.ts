@@ -1,7 +1,7 @@
 import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { emit, EventEntity, EventPayloadEntity, type NewEvent } from '../../lib/data/events.ts';
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
 import { insert, openTable, type Table } from '../../lib/data/table.ts';

@@ -7,7 +7,7 @@ import { handler as createKey } from '../../functions/v2/workspace/apikey/create
 import { handler as renameKey } from '../../functions/v2/workspace/apikey/update.ts';
 import { handler as getKeys } from '../../functions/v2/workspace/apikeys/get.ts';
 import { handler as createWorkspace } from '../../functions/v2/workspace/create.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { deriveKey, openBytes } from '../../lib/crypto/sealing.ts';
 import { tokenHash } from '../../lib/crypto/tokenHash.ts';
 import { ApiKeyEntity } from '../../lib/data/credentials.ts';

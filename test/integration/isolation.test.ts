@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as registry from '../../functions/index.ts';
-import type { Endpoint } from '../../lib/endpoint.ts';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { type Customer, handlerOf, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { post } from '../support/requests.ts';

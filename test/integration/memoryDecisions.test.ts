@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { advance, insert, openTable, type Table } from '../../lib/data/table.ts';
 import { EmbeddingStateEntity } from '../../lib/data/memory/entities.ts';
 import { runJob } from '../../lib/jobs/run.ts';

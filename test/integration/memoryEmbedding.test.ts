@@ -1,6 +1,6 @@
 import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { type JobKind, type JobMessage, queueOfJob, SETTLED_MS } from '../../lib/data/jobs.ts';
 import { EmbeddingStateEntity } from '../../lib/data/memory/entities.ts';
 import { openTable } from '../../lib/data/table.ts';

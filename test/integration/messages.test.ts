@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { AttemptEntity, DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
 import { MessageReader } from '../../lib/data/deliveries/messages.ts';
 import { recordEvent } from '../../lib/data/events.ts';

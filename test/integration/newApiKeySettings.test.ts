@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as createKey } from '../../functions/v2/workspace/apikey/create.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { AllowedDomainsEntity } from '../../lib/data/allowedDomains.ts';
 import { openTable, type Table } from '../../lib/data/table.ts';
 import { defaultEmailTriggers, defaultWebhookTriggers } from '../../lib/domain/events/catalogue.ts';

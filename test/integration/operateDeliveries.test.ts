@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { worker as runJobs } from '../../functions/workers/runJobs.ts';
-import { environment, openAll } from '../../lib/capability.ts';
+import { environment, openAll } from '../../lib/app/capability.ts';
 import { DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
 import { FailedDeliveries } from '../../lib/data/deliveries/failed.ts';
 import { beginJob, JobEntity, type JobMessage, JobStore } from '../../lib/data/jobs.ts';

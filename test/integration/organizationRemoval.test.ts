@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import '../../functions/index.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { DocumentEntity } from '../../lib/data/documents.ts';
 import { entities, type Entity } from '../../lib/data/entity.ts';
 import type { JobMessage } from '../../lib/data/jobs.ts';

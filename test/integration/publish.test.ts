@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { fansOut } from '../../lib/deliveries/fanOut.ts';
 import type { Customer } from '../support/customer.ts';
 import { DeliverySystem } from '../support/deliveries.ts';

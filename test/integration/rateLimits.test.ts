@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { endpoint as getOrganizations } from '../../functions/v2/organizations/get.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { RateBucketEntity, RateBuckets } from '../../lib/data/rateBuckets.ts';
 import { openTable, type Table } from '../../lib/data/table.ts';
 import { limitClasses } from '../../lib/domain/rateLimit.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { InvolvementEntity } from '../../lib/data/content/involvements.ts';
 import { readRecordings, RecordingEntity, recordingRemovalOps } from '../../lib/data/content/recordings.ts';
 import { DocumentEntity } from '../../lib/data/documents.ts';

@@ -2,7 +2,7 @@ import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { defineEntity, type Stored } from '../../lib/data/entity.ts';
 import { insert, openTable, replace, Table, upsert } from '../../lib/data/table.ts';
 import { writeEach } from '../../lib/data/writeEach.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { removeRest, removeThreads } from '../../lib/data/content/removal.ts';
 import { ThreadEntity } from '../../lib/data/content/threads.ts';
 import { openTable, type Table, type WriteOp } from '../../lib/data/table.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as unsubscribePage } from '../../functions/v2/notifications/email/unsubscribe.ts';
 import { handler as sendEmail } from '../../functions/workers/sendEmail.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { sealBytes, deriveKey } from '../../lib/crypto/sealing.ts';
 import { openTable } from '../../lib/data/table.ts';
 import { unsubscribeLinks } from '../../lib/email/unsubscribe.ts';

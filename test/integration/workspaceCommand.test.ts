@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { handler as getOrganizations } from '../../functions/v2/organizations/get.ts';
 import { handler as getWorkspace } from '../../functions/v2/workspace/get.ts';
 import { createVerifiedWorkspace, type FoundWorkspace, run, type WorkspaceCredentials } from '../../infra/workspace.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
 import { createWorkspaces } from '../../lib/data/workspaces.ts';
 import { type Engine, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, startEngine, TABLE_NAME } from '../support/engine.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { handler as createKey } from '../../functions/v2/workspace/apikey/create.ts';
 import { endpoint, handler } from '../../functions/v2/workspace/create.ts';
 import { handler as getWorkspace } from '../../functions/v2/workspace/get.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/data/credentials.ts';
 import { RateLimitEntity, RateLimits } from '../../lib/data/rateLimits.ts';
 import { openTable } from '../../lib/data/table.ts';

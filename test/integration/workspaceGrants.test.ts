@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import * as registry from '../../functions/index.ts';
-import { mergeGrants } from '../../lib/capability.ts';
-import type { Endpoint } from '../../lib/endpoint.ts';
+import { mergeGrants } from '../../lib/app/capability.ts';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 
 const endpoints = (Object.values(registry) as Endpoint[]).filter(({ auth, path }) => auth === 'workspace' || path === '/v2/workspace/create');

@@ -4,7 +4,7 @@ import { handler as renameKey } from '../../functions/v2/workspace/apikey/update
 import { handler as getKeys } from '../../functions/v2/workspace/apikeys/get.ts';
 import { handler as getOrganizations } from '../../functions/v2/organizations/get.ts';
 import { handler as getWorkspace } from '../../functions/v2/workspace/get.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
 import { insert, openTable, replace, type Table } from '../../lib/data/table.ts';
 import { renameApiKeys } from '../../lib/data/workspaces.ts';

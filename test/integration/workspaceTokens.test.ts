@@ -3,7 +3,7 @@ import { handler as getOrganizations } from '../../functions/v2/organizations/ge
 import { handler as createKey } from '../../functions/v2/workspace/apikey/create.ts';
 import { handler as resetToken } from '../../functions/v2/workspace/authtoken/reset.ts';
 import { handler as listTokens } from '../../functions/v2/workspace/authtokens/get.ts';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { secretBox } from '../../lib/crypto/secretBox.ts';
 import { tokenHash } from '../../lib/crypto/tokenHash.ts';
 import { ApiKeyEntity, AuthTokenEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';

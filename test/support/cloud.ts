@@ -40,7 +40,7 @@ import { handleMessages } from '../../lib/sqs/messages.ts';
 import type { Performed } from '../../lib/sqs/performed.ts';
 import { SqsSender } from '../../lib/sqs/sender.ts';
 import { createWebhookClient, type Sent, type WebhookRequest } from '../../lib/webhooks/send.ts';
-import type { MessageCall } from '../../lib/worker.ts';
+import type { MessageCall } from '../../lib/app/worker.ts';
 import { Invocation, type Trial } from './crashes.ts';
 import { TABLE_NAME } from './engine.ts';
 import { asDocumentClient, type Command, LeanClient } from './leanClient.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { otherVersion, sourceFile } from '../../lib/endpoint.ts';
+import { otherVersion, sourceFile } from '../../lib/app/endpoint.ts';
 import { toLambda, toLambdaWithTwin } from '../../lib/http/lambda.ts';
 import type { Handler } from '../../lib/http/stack.ts';
 import { type Headers, post, type Response } from './requests.ts';

@@ -1,4 +1,4 @@
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { type Delivery } from '../../lib/domain/deliveries/delivery.ts';
 import type { Timing } from '../../lib/domain/deliveries/schedule.ts';
 import { AttemptEntity, type Attempt, type DeliveryKey, DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';

@@ -1,4 +1,4 @@
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { type JobMessage, JobStore, type StoredJob } from '../../lib/data/jobs.ts';
 import { openTable } from '../../lib/data/table.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/run.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineEndpoint, type Log } from '../../lib/endpoint.ts';
+import { defineEndpoint, type Log } from '../../lib/app/endpoint.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import type { Handler } from '../../lib/http/stack.ts';
 

@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { spawnGuarded } from '../../infra/local/guardedProcess.ts';
-import { indexNames } from '../../lib/capability.ts';
+import { indexNames } from '../../lib/app/capability.ts';
 import { vectorIndexes, vectorKeys } from '../../lib/data/memory/vectorIndexes.ts';
-import { clientSettings } from '../../lib/sdk.ts';
+import { clientSettings } from '../../lib/app/sdkSettings.ts';
 import { LeanClient, openTablesLean, openTablesWithSdk } from './leanClient.ts';
 
 export const TABLE_NAME = 'table';

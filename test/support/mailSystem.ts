@@ -1,4 +1,4 @@
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { secretBox } from '../../lib/crypto/secretBox.ts';
 import { type Kept, MailEntity, MailStore } from '../../lib/data/mails.ts';
 import { openTable, type Table } from '../../lib/data/table.ts';

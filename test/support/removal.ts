@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import type { JobMessage } from '../../lib/data/jobs.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/run.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { addressPolicy, isAllowedAddress, isAllowedHost } from '../../lib/net/addressPolicy.ts';
 
 const loopbackToo = { allowLoopback: true };

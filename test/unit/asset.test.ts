@@ -7,10 +7,10 @@ import type { Context } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asset as docs } from '../../functions/docs.ts';
 import { asset as openapi } from '../../functions/openapi.json.ts';
-import { defineAsset } from '../../lib/asset.ts';
+import { defineAsset } from '../../lib/app/asset.ts';
 import { toAsset } from '../../lib/http/asset.ts';
 import { placed, unplaced } from '../../lib/openapi/place.ts';
-import { routeKey } from '../../lib/page.ts';
+import { routeKey } from '../../lib/app/page.ts';
 import { eventOf } from '../support/requests.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'asset-'));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { matchesDomain } from '../../lib/domain/domains.ts';
 import { ContinueUrl, isLinkToken, isLive, linkAddress, linkValidUntil, mayContinueTo } from '../../lib/domain/verification.ts';
 import { loginLinkMail } from '../../lib/email/loginLinkMail.ts';

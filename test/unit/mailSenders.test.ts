@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { SESv2Client } from '@aws-sdk/client-sesv2';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import type { MailSender, OutgoingMail } from '../../lib/email/sender.ts';
 import { SendGridSender } from '../../lib/email/sendGrid.ts';
 import { SesSender, sesSender } from '../../lib/email/ses.ts';

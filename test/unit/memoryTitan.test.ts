@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Environment } from '../../lib/capability.ts';
+import type { Environment } from '../../lib/app/capability.ts';
 import { embeds } from '../../lib/memory/embedder.ts';
 import { TITAN_MODEL, TitanEmbedder } from '../../lib/models/titan.ts';
 import type { Tries } from '../../lib/models/tries.ts';

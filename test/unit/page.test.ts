@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { ApiError } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';
 import { toPage } from '../../lib/http/page.ts';
-import { definePage, routeKey } from '../../lib/page.ts';
+import { definePage, routeKey } from '../../lib/app/page.ts';
 import { eventOf } from '../support/requests.ts';
 
 beforeAll(() => {

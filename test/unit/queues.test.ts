@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SendMessageBatchCommand, SendMessageBatchCommandInput, SendMessageBatchCommandOutput } from '@aws-sdk/client-sqs';
 import fc from 'fast-check';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { toApiError } from '../../lib/http/middlewares.ts';
 import { type QueueMessage, queues, queueVariable, type QueueSender, sendTo } from '../../lib/queues.ts';
 import { SqsSender } from '../../lib/sqs/sender.ts';

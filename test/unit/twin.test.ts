@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
-import { defineEndpoint } from '../../lib/endpoint.ts';
+import { defineEndpoint } from '../../lib/app/endpoint.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { toLambdaWithTwin } from '../../lib/http/lambda.ts';
 import { defineTwin, defineUnpagedTwin } from '../../lib/http/twin.ts';

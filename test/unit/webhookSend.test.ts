@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { environment } from '../../lib/capability.ts';
+import { environment } from '../../lib/app/capability.ts';
 import { createWebhookClient, type Sent, webhookClient, type WebhookRequest } from '../../lib/webhooks/send.ts';
 import { type Receiver, startHttp, startTcp } from '../support/receivers.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
-import type { Capability } from '../../lib/capability.ts';
+import type { Capability } from '../../lib/app/capability.ts';
 import { toWorkerLambda, type WorkerHandler } from '../../lib/sqs/lambda.ts';
-import { defineWorker, type FromInserts, type FromQueue, type FromTimer, PermanentError, type Source, type WorkerRun } from '../../lib/worker.ts';
+import { defineWorker, type FromInserts, type FromQueue, type FromTimer, PermanentError, type Source, type WorkerRun } from '../../lib/app/worker.ts';
 import { insertsEvent, lambdaContext, messagesEvent } from '../support/workers.ts';
 
 let lines: Record<string, any>[];

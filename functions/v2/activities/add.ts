@@ -3,7 +3,7 @@ import { readActivityConfig } from '../../../lib/data/activityConfig.ts';
 import { addActivities } from '../../../lib/data/content/activities.ts';
 import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { NewActivity, requireEnabled } from '../../../lib/domain/content/activities.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, limits, list } from '../../../lib/schema.ts';
 

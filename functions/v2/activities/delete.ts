@@ -7,7 +7,7 @@ import { placeOf } from '../../../lib/data/folders.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
 import { dict, distinct } from '../../../lib/dict.ts';
 import { requireMutable } from '../../../lib/domain/content/activities.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { ItemOutcome } from '../../../lib/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';

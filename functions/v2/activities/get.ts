@@ -3,7 +3,7 @@ import { readActivities } from '../../../lib/data/content/activities.ts';
 import { findListing, walkCursor } from '../../../lib/data/content/walk.ts';
 import { distinct } from '../../../lib/dict.ts';
 import { featureTypes, ShownActivity } from '../../../lib/domain/content/activities.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { Id, limits, list, Name, optional, PageSize, PageToken } from '../../../lib/schema.ts';

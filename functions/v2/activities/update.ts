@@ -6,7 +6,7 @@ import { placeOf } from '../../../lib/data/folders.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
 import { distinctBy } from '../../../lib/dict.ts';
 import { ActivityChange, requireMutable } from '../../../lib/domain/content/activities.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
 import { Id, limits, list } from '../../../lib/schema.ts';

@@ -4,7 +4,7 @@ import { sealVersion } from '../../../lib/data/agents/secrets.ts';
 import { createAgents } from '../../../lib/data/agents/writer.ts';
 import { MOST_AGENTS } from '../../../lib/domain/agents/agents.ts';
 import { behaviourOf, refuseKeys, SentAgent, serverManagedKeys } from '../../../lib/domain/agents/configuration.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 

@@ -5,7 +5,7 @@ import { removalMessage } from '../../../lib/data/removal/begin.ts';
 import { sendHints } from '../../../lib/deliveries/hints.ts';
 import { onlyCustomAgents } from '../../../lib/domain/agents/agents.ts';
 import { builtInAgent } from '../../../lib/domain/agents/builtIn.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { sendTo } from '../../../lib/queues.ts';
 import { closedObject, Id } from '../../../lib/schema.ts';

@@ -3,7 +3,7 @@ import { extracted, questionAbout, unasked } from '../../../lib/domain/agents/ex
 import { ExtractionRequest } from '../../../lib/domain/agents/extraction/request.ts';
 import { ExtractionResult } from '../../../lib/domain/agents/extraction/result.ts';
 import { readSource } from '../../../lib/domain/agents/extraction/source.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { fileReaders } from '../../../lib/models/converse.ts';
 

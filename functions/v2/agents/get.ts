@@ -4,7 +4,7 @@ import { readAgents, type TenantAgents } from '../../../lib/data/agents/reader.t
 import { AgentRow, showAgent, showBuiltIn, showBuiltInRow, ShownAgent, showRow, unknownAgent } from '../../../lib/domain/agents/agents.ts';
 import { builtInAgent, listedBuiltInAgents } from '../../../lib/domain/agents/builtIn.ts';
 import { unknownGroup } from '../../../lib/domain/agents/groups.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, isObject, optional } from '../../../lib/schema.ts';
 

@@ -4,7 +4,7 @@ import { onlyCustomAgents, unknownAgent } from '../../../lib/domain/agents/agent
 import { builtInAgent } from '../../../lib/domain/agents/builtIn.ts';
 import { refuseKeys } from '../../../lib/domain/agents/configuration.ts';
 import { requireChange } from '../../../lib/domain/configs.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, Name, optional, Text, withOpenKeys } from '../../../lib/schema.ts';
 

@@ -3,7 +3,7 @@ import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { writeThreads } from '../../../lib/data/content/threadWriter.ts';
 import { agentSelectors, noEmptySelector, selectors, someAgentPage } from '../../../lib/domain/content/threadFilters.ts';
 import { ContentUser } from '../../../lib/domain/content/user.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';

@@ -6,12 +6,12 @@ import { distinct } from '../../../lib/dict.ts';
 import { OlderThread, toOlderThread } from '../../../lib/domain/content/olderRows.ts';
 import { listingOptions, ThreadListing } from '../../../lib/domain/content/threadFilters.ts';
 import { ThreadRow } from '../../../lib/domain/content/threads.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { limits } from '../../../lib/schema.ts';
-import { serviceName } from '../../../lib/serviceName.ts';
+import { serviceName } from '../../../lib/app/serviceName.ts';
 
 const path = '/v2/commentannotations/get';
 

@@ -5,7 +5,7 @@ import { hintEmbedding } from '../../../lib/data/memory/hinting.ts';
 import { selectors, someSelector } from '../../../lib/domain/content/threadFilters.ts';
 import { ThreadChange, UserReplacements } from '../../../lib/domain/content/threads.ts';
 import { ContentUser } from '../../../lib/domain/content/user.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';

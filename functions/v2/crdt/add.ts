@@ -3,7 +3,7 @@ import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { followChange } from '../../../lib/data/crdt/following.ts';
 import { replaceEditors } from '../../../lib/data/crdt/replacing.ts';
 import { requireFitting, ValueRequest } from '../../../lib/domain/editorValues.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

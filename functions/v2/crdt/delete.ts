@@ -3,7 +3,7 @@ import { findPlace } from '../../../lib/data/content/places.ts';
 import { removeEditors } from '../../../lib/data/crdt/removal.ts';
 import { distinct } from '../../../lib/dict.ts';
 import { ownIds } from '../../../lib/domain/editors.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';

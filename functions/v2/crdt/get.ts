@@ -3,7 +3,7 @@ import { findPlace } from '../../../lib/data/content/places.ts';
 import { listEditors } from '../../../lib/data/crdt/values.ts';
 import { crdtTypes } from '../../../lib/domain/crdt/values.ts';
 import { EditorRecord, ownIds } from '../../../lib/domain/editors.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../lib/schema.ts';
 

@@ -5,7 +5,7 @@ import { searchJudgments } from '../../../lib/data/memory/remembering.ts';
 import { DateRange, judgmentFilters, recently, timeRange } from '../../../lib/domain/memory/filters.ts';
 import { showJudgment, ShownJudgment, similarityOf } from '../../../lib/domain/memory/judgments.ts';
 import { checkScope, idsOf, scoped } from '../../../lib/domain/memory/scopes.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, isObject, optional, Text } from '../../../lib/schema.ts';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { addNotifications } from '../../../lib/data/content/notifications.ts';
 import { ensurePlace } from '../../../lib/data/content/places.ts';
 import { hasRecipients, hasTemplates, isSmall, NewNotification, newNotification } from '../../../lib/domain/content/notifications.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';

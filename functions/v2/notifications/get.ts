@@ -4,7 +4,7 @@ import { findOrganization } from '../../../lib/data/organizations.ts';
 import { distinct } from '../../../lib/dict.ts';
 import { LocationKey } from '../../../lib/domain/content/location.ts';
 import { NotificationId, ShownNotification } from '../../../lib/domain/content/notifications.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/schema.ts';

@@ -7,7 +7,7 @@ import { findOrganization } from '../../../lib/data/organizations.ts';
 import { distinctBy } from '../../../lib/dict.ts';
 import { LocationKey } from '../../../lib/domain/content/location.ts';
 import { NotificationChange } from '../../../lib/domain/content/notifications.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { writeOrganizations } from '../../../lib/data/organizations.ts';
 import { distinctBy } from '../../../lib/dict.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';

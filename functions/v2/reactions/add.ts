@@ -5,7 +5,7 @@ import { CommentId } from '../../../lib/domain/content/comments.ts';
 import { Location } from '../../../lib/domain/content/location.ts';
 import { groupEntries } from '../../../lib/domain/content/reactions.ts';
 import { ContentUser } from '../../../lib/domain/content/user.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId } from '../../../lib/results.ts';
 import { Id, limits, list, Name, optional } from '../../../lib/schema.ts';

@@ -3,7 +3,7 @@ import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { writeReactions } from '../../../lib/data/content/reactionWriter.ts';
 import { distinct } from '../../../lib/dict.ts';
 import { ContentUser } from '../../../lib/domain/content/user.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';

@@ -3,7 +3,7 @@ import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { addRecordings } from '../../../lib/data/content/recordings.ts';
 import { distinctBy } from '../../../lib/dict.ts';
 import { NewRecording } from '../../../lib/domain/content/recordings.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId } from '../../../lib/results.ts';
 import { Id, limits, list } from '../../../lib/schema.ts';

@@ -7,7 +7,7 @@ import { removeUsers } from '../../../lib/data/userDepartures.ts';
 import { documentResource, folderResource, type Resource } from '../../../lib/data/users.ts';
 import { distinct } from '../../../lib/dict.ts';
 import { sendHints } from '../../../lib/deliveries/hints.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { sendTo } from '../../../lib/queues.ts';

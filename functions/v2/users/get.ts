@@ -7,7 +7,7 @@ import { byDocument, listUsers } from '../../../lib/data/userLists.ts';
 import { documentResource, folderResource, type ListedUser, Profile, type Resource } from '../../../lib/data/users.ts';
 import { dict, distinct } from '../../../lib/dict.ts';
 import { matchesUser } from '../../../lib/domain/users.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { internalAs } from '../../../lib/http/internalAs.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineUnpagedTwin } from '../../../lib/http/twin.ts';

@@ -6,7 +6,7 @@ import { findOrganization } from '../../../lib/data/organizations.ts';
 import { documentResource, folderResource, type ResourceAt, updateUsers } from '../../../lib/data/users.ts';
 import { distinctBy } from '../../../lib/dict.ts';
 import { accessRoles } from '../../../lib/domain/access.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../lib/results.ts';

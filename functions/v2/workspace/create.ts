@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { rateLimits } from '../../../lib/data/rateLimits.ts';
 import { createWorkspaces, unverifiedGraceDays, workspaceCreation } from '../../../lib/data/workspaces.ts';
 import { AvatarUrl, isDisposable, keysExpireAt, OwnerEmail, ShortName, showWorkspace, VerifyWithinMs, WorkspaceShown } from '../../../lib/domain/workspaces.ts';
-import { defineEndpoint } from '../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError, invalid } from '../../../lib/errors.ts';
 import { internalAs } from '../../../lib/http/internalAs.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';

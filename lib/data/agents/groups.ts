@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { builtInAgent } from '../../domain/agents/builtIn.ts';
 import { type AgentGroup, MOST_GROUPS, withoutAgents } from '../../domain/agents/groups.ts';
 import { distinct } from '../../dict.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import type { Agent, AgentVersion, BuiltInChange, WholeAgent } from '../../domain/agents/agents.ts';
 import { builtInAgent } from '../../domain/agents/builtIn.ts';
 import { invalid } from '../../errors.ts';

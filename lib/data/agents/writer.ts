@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { type Agent, type AgentVersion, type BuiltInChange, changeIdentity, type IdentityChange, MOST_AGENTS, type WholeAgent, withRestored, withVersion } from '../../domain/agents/agents.ts';
 import { ApiError } from '../../errors.ts';
 import type { Stored } from '../entity.ts';

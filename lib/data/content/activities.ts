@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { distinctBy } from '../../dict.ts';
 import { Activity, type ActivityChange, type ActivityFilter, changeActivity, isOf, type NewActivity, type OwnActivity, type ShownActivity, showActivity, toActivity, toOwnActivity } from '../../domain/content/activities.ts';
 import type { ContentNames } from '../../domain/content/names.ts';

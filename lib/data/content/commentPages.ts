@@ -1,4 +1,4 @@
-import { building, type Capability } from '../../capability.ts';
+import { building, type Capability } from '../../app/capability.ts';
 import { type Comment, MOST_COMMENTS } from '../../domain/content/comments.ts';
 import type { ContentNames } from '../../domain/content/names.ts';
 import type { Reaction } from '../../domain/content/reactions.ts';

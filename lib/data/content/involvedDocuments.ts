@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { folderChain, hasEnded } from '../../domain/access.ts';
 import { DocumentReader } from '../documents.ts';
 import { departuresOf } from '../folderDepartures.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { type Location, locationKey } from '../../domain/content/location.ts';
 import type { Reaction } from '../../domain/content/reactions.ts';
 import { ApiError } from '../../errors.ts';

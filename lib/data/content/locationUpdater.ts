@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { type Location, locationKey } from '../../domain/content/location.ts';
 import { changeLocation, type LocationChange, type StoredLocation, storedLocation, tooLarge } from '../../domain/content/locationChange.ts';
 import { fits } from '../../domain/content/notifications.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { distinctBy } from '../../dict.ts';
 import { names, type Notification, type ShownNotification, showNotification } from '../../domain/content/notifications.ts';
 import type { Guard } from '../../domain/content/threadAccess.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { distinct } from '../../dict.ts';
 import type { ItemOutcome } from '../../results.ts';
 import type { Document } from '../documents.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { givenAt, hasEnded } from '../../domain/access.ts';
 import { levelsFor, type NotificationChannel, type NotificationLevel, notificationChannels, type NotificationLevels, notificationLevels } from '../../domain/events/recipients.ts';
 import { defineEntity, type Stored } from '../entity.ts';

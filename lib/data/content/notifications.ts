@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { distinct } from '../../dict.ts';
 import { instantKey } from '../../domain/content/times.ts';
 import { contextItems } from '../../domain/content/comments.ts';

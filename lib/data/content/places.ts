@@ -1,5 +1,5 @@
-import type { Capability } from '../../capability.ts';
-import { building } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
+import { building } from '../../app/capability.ts';
 import { ApiError } from '../../errors.ts';
 import { newDocumentAccess } from '../apiKeyConfig.ts';
 import { type Document, readDocuments, writeDocuments } from '../documents.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { distinct } from '../../dict.ts';
 import type { Happening } from '../../domain/content/commentEvents.ts';
 import type { Comment } from '../../domain/content/comments.ts';

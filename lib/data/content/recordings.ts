@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { type NewRecording, Recording, recorderPayload, type ShownRecording, showRecording, toRecording } from '../../domain/content/recordings.ts';
 import { instantKey } from '../../domain/content/times.ts';
 import { defineEntity, type Stored } from '../entity.ts';

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../../capability.ts';
+import { building, type Capability } from '../../app/capability.ts';
 import type { ThreadFilters } from '../../domain/content/threadFilters.ts';
 import type { Guard } from '../../domain/content/threadAccess.ts';
 import { guarded, isUnread } from '../../domain/content/threads.ts';

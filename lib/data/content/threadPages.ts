@@ -1,4 +1,4 @@
-import { building, type Capability } from '../../capability.ts';
+import { building, type Capability } from '../../app/capability.ts';
 import { dict } from '../../dict.ts';
 import type { ContentNames } from '../../domain/content/names.ts';
 import { meets, type ThreadFilters } from '../../domain/content/threadFilters.ts';

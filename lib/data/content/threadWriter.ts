@@ -1,4 +1,4 @@
-import { building, type Capability } from '../../capability.ts';
+import { building, type Capability } from '../../app/capability.ts';
 import { distinct } from '../../dict.ts';
 import { agentsOf, type CommentAgent } from '../../domain/content/commentAgents.ts';
 import { differences, type Happening } from '../../domain/content/commentEvents.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { Comment, MOST_COMMENTS } from '../../domain/content/comments.ts';
 import { meets, type ThreadFilters } from '../../domain/content/threadFilters.ts';
 import { Thread, type ThreadWithComments } from '../../domain/content/threads.ts';

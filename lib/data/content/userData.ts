@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { folderChain, hasEnded } from '../../domain/access.ts';
 import { contextItems, type ShownComment, showComment } from '../../domain/content/comments.ts';
 import { fairShares } from '../../domain/content/fairShares.ts';

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../../capability.ts';
+import { building, type Capability } from '../../app/capability.ts';
 import { type OrganizationReader, readOrganizations } from '../organizations.ts';
 import { readUserData, type UserDataCursor, type UserDataPage, type UserDataReader } from './userData.ts';
 

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../../capability.ts';
+import { building, type Capability } from '../../app/capability.ts';
 import { distinct } from '../../dict.ts';
 import { DocumentEntity, type DocumentReader, type PlacedDocument, readDocuments } from '../documents.ts';
 import type { Entity, Stored } from '../entity.ts';

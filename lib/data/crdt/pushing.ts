@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { faultOfUpdate } from '../../domain/crdt/reading.ts';
 import { holds } from '../../domain/editorUpdates.ts';
 import { invalid } from '../../errors.ts';

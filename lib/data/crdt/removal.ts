@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { newId } from '../../ids.ts';
 import type { ItemOutcome } from '../../results.ts';
 import type { ContentPlace, DocumentPlace } from '../content/places.ts';

@@ -1,5 +1,5 @@
 import type * as Y from 'yjs';
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { encodeState, openDocument } from '../../domain/crdt/document.ts';
 import { replaceValue } from '../../domain/crdt/editing.ts';
 import { crdtLimits, type CrdtType, type CrdtValue } from '../../domain/crdt/values.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from '../../domain/crdt/document.ts';
 import { merged } from '../../domain/editorUpdates.ts';
 import { invalid } from '../../errors.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { openDocument } from '../../domain/crdt/document.ts';
 import { readValue } from '../../domain/crdt/reading.ts';
 import type { CrdtType } from '../../domain/crdt/values.ts';

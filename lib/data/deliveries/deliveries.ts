@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { instantKey } from '../../domain/content/times.ts';
 import { Delivery, hasFailed, isPending, newDelivery, type Pending, recovered, resent } from '../../domain/deliveries/delivery.ts';
 import type { EndpointHealth } from '../../domain/deliveries/health.ts';

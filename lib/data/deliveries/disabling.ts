@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoints.ts';
 import { iso } from '../../iso.ts';
 import type { Stored } from '../entity.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { instantKey } from '../../domain/content/times.ts';
 import { hasFailed } from '../../domain/deliveries/delivery.ts';
 import { indexPartition } from '../entity.ts';

@@ -1,4 +1,4 @@
-import type { Capability, IndexName } from '../../capability.ts';
+import type { Capability, IndexName } from '../../app/capability.ts';
 import { instantKey } from '../../domain/content/times.ts';
 import type { Delivery } from '../../domain/deliveries/delivery.ts';
 import { type ShownStatus, shownStatus } from '../../domain/deliveries/shown.ts';

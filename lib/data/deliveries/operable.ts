@@ -1,8 +1,8 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { basicUrl, isBasicTarget } from '../../domain/deliveries/matching.ts';
 import { requireEnabled } from '../../domain/webhooks/advanced.ts';
 import { unknownEndpoint } from '../../domain/webhooks/endpoints.ts';
-import type { ApiKeyCaller } from '../../endpoint.ts';
+import type { ApiKeyCaller } from '../../app/endpoint.ts';
 import { ApiError } from '../../errors.ts';
 import { openTable, type Table, wanted } from '../table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../webhooks/configs.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { instantKey } from '../../domain/content/times.ts';
 import { gateOf } from '../../domain/deliveries/breaker.ts';
 import { EndpointHealth, healthAt } from '../../domain/deliveries/health.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import type { BasicWebhookConfig } from '../../domain/webhooks/basic.ts';
 import { MOST_ENDPOINTS, type WebhookEndpoint } from '../../domain/webhooks/endpoints.ts';
 import { ApiKeyEntity } from '../credentials.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import type { Timing } from '../../domain/deliveries/schedule.ts';
 import type { NewEvent } from '../events.ts';
 import { openTable, type Table } from '../table.ts';

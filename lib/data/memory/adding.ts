@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { building, type Capability } from '../../capability.ts';
-import type { Log } from '../../endpoint.ts';
+import { building, type Capability } from '../../app/capability.ts';
+import type { Log } from '../../app/endpoint.ts';
 import { faultOf, type Judgment, type JudgmentPlace, type NewJudgment, toJudgment } from '../../domain/memory/judgments.ts';
 import { inParallel } from '../../inParallel.ts';
 import { type Embedders, embeds } from '../../memory/embedder.ts';

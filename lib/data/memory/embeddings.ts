@@ -1,4 +1,4 @@
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { calendarOf } from '../../domain/memory/calendar.ts';
 import { filteredValues } from '../../domain/memory/filters.ts';
 import type { Judgment } from '../../domain/memory/judgments.ts';

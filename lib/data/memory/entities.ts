@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { IndexName } from '../../capability.ts';
+import type { IndexName } from '../../app/capability.ts';
 import { Judgment } from '../../domain/memory/judgments.ts';
 import { type Filtered, filtered, filteredValues, type TimeRange } from '../../domain/memory/filters.ts';
 import { instantKey } from '../../domain/content/times.ts';

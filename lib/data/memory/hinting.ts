@@ -1,6 +1,6 @@
-import { building, type Capability } from '../../capability.ts';
+import { building, type Capability } from '../../app/capability.ts';
 import { sendHints } from '../../deliveries/hints.ts';
-import type { Log } from '../../endpoint.ts';
+import type { Log } from '../../app/endpoint.ts';
 import { embedMessage } from '../../memory/pending.ts';
 import { sendTo } from '../../queues.ts';
 

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../../capability.ts';
+import { building, type Capability } from '../../app/capability.ts';
 import { findListing } from '../content/walk.ts';
 import { openTable } from '../table.ts';
 import { JudgmentReader, type JudgmentScope } from './reading.ts';

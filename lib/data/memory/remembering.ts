@@ -1,6 +1,6 @@
-import { building, type Capability } from '../../capability.ts';
+import { building, type Capability } from '../../app/capability.ts';
 import { lexical } from '../../domain/memory/lexical.ts';
-import type { Log } from '../../endpoint.ts';
+import type { Log } from '../../app/endpoint.ts';
 import { type Embedders, embeds } from '../../memory/embedder.ts';
 import { needsChange } from '../../memory/models.ts';
 import { openTable, type Table } from '../table.ts';

@@ -1,4 +1,4 @@
-import type { VectorIndexName } from '../../capability.ts';
+import type { VectorIndexName } from '../../app/capability.ts';
 import { partsOf, type Stretch, stretchesOf } from '../../domain/memory/calendar.ts';
 import { ALWAYS, type JudgmentFilters, type TimeRange } from '../../domain/memory/filters.ts';
 import { contentText, type Judgment, reviewText } from '../../domain/memory/judgments.ts';

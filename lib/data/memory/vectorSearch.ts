@@ -1,5 +1,5 @@
 import { QueryCommand, SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
-import type { IndexName, VectorIndexName } from '../../capability.ts';
+import type { IndexName, VectorIndexName } from '../../app/capability.ts';
 import { ApiError } from '../../errors.ts';
 import type { Key } from '../entity.ts';
 import type { Table } from '../table.ts';

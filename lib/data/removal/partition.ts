@@ -1,5 +1,5 @@
 import { indexPartition, type Item, type Key, type Stored } from '../entity.ts';
-import type { IndexName } from '../../capability.ts';
+import type { IndexName } from '../../app/capability.ts';
 import type { Queried, Table } from '../table.ts';
 
 /** How many are removed at a time. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Capability } from '../../capability.ts';
+import type { Capability } from '../../app/capability.ts';
 import { MOST_ENDPOINTS, WebhookEndpoint } from '../../domain/webhooks/endpoints.ts';
 import { defineEntity } from '../entity.ts';
 import type { Position } from '../position.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ApiKeyCaller } from '../../endpoint.ts';
+import type { ApiKeyCaller } from '../../app/endpoint.ts';
 import { ApiError } from '../../errors.ts';
 import { optional } from '../../schema.ts';
 import { type Change, merge } from '../configs.ts';

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../../capability.ts';
+import { building, type Capability } from '../../app/capability.ts';
 import { doJobs } from '../../data/jobs.ts';
 import { writesEmbeddings } from '../../data/memory/embeddings.ts';
 import type { RunJobDeps } from '../../jobs/run.ts';

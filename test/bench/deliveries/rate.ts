@@ -1,5 +1,5 @@
 /** The worst second of an endpoint with a rate limit and a backlog, in real time; about 25 s with storage in memory and as long on the engine. */
-import { environment } from '../../../lib/capability.ts';
+import { environment } from '../../../lib/app/capability.ts';
 import { emitTo } from '../../../lib/data/deliveries/deliveries.ts';
 import { EndpointRuntime } from '../../../lib/data/deliveries/runtime.ts';
 import { recordEvent } from '../../../lib/data/events.ts';

@@ -1,6 +1,6 @@
 /** Deliveries per second: the worker's code with storage in memory and on the engine, beside a loop that only posts. About 35 s. */
 import { Agent, request } from 'undici';
-import { environment } from '../../../lib/capability.ts';
+import { environment } from '../../../lib/app/capability.ts';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { recordEvent, type StoredEvent } from '../../../lib/data/events.ts';
 import { insert, openTable, type WriteOp } from '../../../lib/data/table.ts';

@@ -1,4 +1,4 @@
-import { environment } from '../../../lib/capability.ts';
+import { environment } from '../../../lib/app/capability.ts';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { DeliveryStore } from '../../../lib/data/deliveries/deliveries.ts';
 import { EndpointRuntime } from '../../../lib/data/deliveries/runtime.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { fillAgentGroups } from '../../../../lib/data/agents/groups.ts';
 import { GroupMembers, requireKnown, showGroup, ShownGroup, unknownGroup, withAgents } from '../../../../lib/domain/agents/groups.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

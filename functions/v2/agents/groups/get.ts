@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readAgentGroups } from '../../../../lib/data/agents/groups.ts';
 import { showGroup, ShownGroup, unknownGroup } from '../../../../lib/domain/agents/groups.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id } from '../../../../lib/schema.ts';
 

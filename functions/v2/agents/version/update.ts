@@ -6,7 +6,7 @@ import { onlyCustomAgents, unknownAgent } from '../../../../lib/domain/agents/ag
 import { builtInAgent } from '../../../../lib/domain/agents/builtIn.ts';
 import { behaviourOf, refuseKeys, SentVersion, serverManagedKeys, type Version, versionAfter, versionFields } from '../../../../lib/domain/agents/configuration.ts';
 import { requireChange } from '../../../../lib/domain/configs.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { validate } from '../../../../lib/http/validate.ts';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readAgentVersions } from '../../../../lib/data/agents/reader.ts';
 import { onlyCustomAgents, ShownVersion, showVersion, unknownAgent } from '../../../../lib/domain/agents/agents.ts';
 import { builtInAgent } from '../../../../lib/domain/agents/builtIn.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/schema.ts';

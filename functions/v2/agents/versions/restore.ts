@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { removeAgents } from '../../../../lib/data/agents/writer.ts';
 import { onlyCustomAgents, unknownAgent } from '../../../../lib/domain/agents/agents.ts';
 import { builtInAgent } from '../../../../lib/domain/agents/builtIn.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id } from '../../../../lib/schema.ts';

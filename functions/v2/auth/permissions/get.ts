@@ -6,7 +6,7 @@ import { readUsers } from '../../../../lib/data/users.ts';
 import { dict, distinct } from '../../../../lib/dict.ts';
 import { accessRoles, accessTypes, permissionErrorCodes } from '../../../../lib/domain/access.ts';
 import { userPermissions } from '../../../../lib/domain/permissions.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, limits, list, optional } from '../../../../lib/schema.ts';

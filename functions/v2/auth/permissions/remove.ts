@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { findResources } from '../../../../lib/data/resources.ts';
 import { revokeGrants } from '../../../../lib/data/users.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, limits, list, NamedResource } from '../../../../lib/schema.ts';
 

@@ -3,11 +3,11 @@ import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
 import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
 import { requireAgentSources } from '../../../../lib/domain/content/commentAgents.ts';
 import { commentLists, oneCommentList, sentComments } from '../../../../lib/domain/content/comments.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { Id, optional } from '../../../../lib/schema.ts';
-import { serviceName } from '../../../../lib/serviceName.ts';
+import { serviceName } from '../../../../lib/app/serviceName.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/comments/add',

@@ -3,7 +3,7 @@ import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
 import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
 import { CommentId, CommentResults } from '../../../../lib/domain/content/comments.ts';
 import { ContentUser } from '../../../../lib/domain/content/user.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId } from '../../../../lib/results.ts';

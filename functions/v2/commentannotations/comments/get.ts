@@ -3,7 +3,7 @@ import { type ReactedComment, readCommentPages } from '../../../../lib/data/cont
 import { CommentId, CommentRow, commentRow, showComment } from '../../../../lib/domain/content/comments.ts';
 import { OlderComment, toOlderComment } from '../../../../lib/domain/content/olderRows.ts';
 import { ShownReaction, showReaction } from '../../../../lib/domain/content/reactions.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';

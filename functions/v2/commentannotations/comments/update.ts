@@ -4,12 +4,12 @@ import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
 import { requireAgentSources } from '../../../../lib/domain/content/commentAgents.ts';
 import { CommentChange, CommentId, CommentResults } from '../../../../lib/domain/content/comments.ts';
 import { ContentUser } from '../../../../lib/domain/content/user.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId } from '../../../../lib/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/schema.ts';
-import { serviceName } from '../../../../lib/serviceName.ts';
+import { serviceName } from '../../../../lib/app/serviceName.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/comments/update',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { countThreads } from '../../../../lib/data/content/threadCounts.ts';
 import { distinct } from '../../../../lib/dict.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId } from '../../../../lib/results.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { findPlace } from '../../../../lib/data/content/places.ts';
 import { readUpdates } from '../../../../lib/data/crdt/updates.ts';
 import { Base64, editorName, UPDATES_ANSWER_BYTES, Version } from '../../../../lib/domain/editors.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { optional } from '../../../../lib/schema.ts';
 

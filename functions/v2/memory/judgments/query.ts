@@ -4,7 +4,7 @@ import { findScope, readJudgments } from '../../../../lib/data/memory/listing.ts
 import { judgmentFilters } from '../../../../lib/domain/memory/filters.ts';
 import { judgeTypeOf, judgeTypes, showJudgment, ShownJudgment } from '../../../../lib/domain/memory/judgments.ts';
 import { checkScope } from '../../../../lib/domain/memory/scopes.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../lib/schema.ts';
 

@@ -5,7 +5,7 @@ import { placeOf } from '../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../lib/dict.ts';
 import { notificationLevels } from '../../../../lib/domain/events/recipients.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { Id, limits, list, optional } from '../../../../lib/schema.ts';

@@ -7,7 +7,7 @@ import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../lib/dict.ts';
 import { requireChange } from '../../../../lib/domain/configs.ts';
 import { notificationChannels, notificationLevels } from '../../../../lib/domain/events/recipients.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';

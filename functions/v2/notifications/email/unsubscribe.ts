@@ -3,7 +3,7 @@ import { unsubscribeUsers } from '../../../../lib/data/unsubscriber.ts';
 import { UNSUBSCRIBE_PATH, unsubscribeLinks } from '../../../../lib/email/unsubscribe.ts';
 import { html } from '../../../../lib/html.ts';
 import { toPage } from '../../../../lib/http/page.ts';
-import { definePage, type View } from '../../../../lib/page.ts';
+import { definePage, type View } from '../../../../lib/app/page.ts';
 
 export const page = definePage({
   path: UNSUBSCRIBE_PATH,

@@ -5,7 +5,7 @@ import { writeDocuments } from '../../../../lib/data/documents.ts';
 import { placeOf, writeFolders } from '../../../../lib/data/folders.ts';
 import { writeOrganizations } from '../../../../lib/data/organizations.ts';
 import { distinctBy } from '../../../../lib/dict.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId, DocumentResults } from '../../../../lib/results.ts';

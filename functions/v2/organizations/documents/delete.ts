@@ -4,7 +4,7 @@ import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { removalMessage } from '../../../../lib/data/removal/begin.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { distinct } from '../../../../lib/dict.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { sendTo } from '../../../../lib/queues.ts';

@@ -5,7 +5,7 @@ import { placeOf, readFolders } from '../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../lib/dict.ts';
 import { accessTypes } from '../../../../lib/domain/access.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';

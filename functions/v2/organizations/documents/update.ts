@@ -4,7 +4,7 @@ import { changeDocuments } from '../../../../lib/data/documentChanges.ts';
 import { placeOf } from '../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { distinctBy } from '../../../../lib/dict.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId, DocumentResults } from '../../../../lib/results.ts';

@@ -4,7 +4,7 @@ import { placeOf, writeFolders } from '../../../../lib/data/folders.ts';
 import { writeOrganizations } from '../../../../lib/data/organizations.ts';
 import { distinctBy } from '../../../../lib/dict.ts';
 import { accessTypes } from '../../../../lib/domain/access.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byId, ItemResults } from '../../../../lib/results.ts';

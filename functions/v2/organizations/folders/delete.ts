@@ -3,7 +3,7 @@ import { changeFolders } from '../../../../lib/data/folderChanger.ts';
 import { jobMessage } from '../../../../lib/data/jobs.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../lib/queues.ts';
 import { closedObject, Id } from '../../../../lib/schema.ts';

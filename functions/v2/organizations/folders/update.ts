@@ -5,7 +5,7 @@ import { jobMessage } from '../../../../lib/data/jobs.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { distinctBy } from '../../../../lib/dict.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { sendTo } from '../../../../lib/queues.ts';

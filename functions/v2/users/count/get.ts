@@ -5,7 +5,7 @@ import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { countUsers } from '../../../../lib/data/userCounts.ts';
 import { documentResource, folderResource, type Resource } from '../../../../lib/data/users.ts';
 import { dict, distinct } from '../../../../lib/dict.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, limits, list, optional } from '../../../../lib/schema.ts';

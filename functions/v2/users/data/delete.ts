@@ -4,7 +4,7 @@ import { jobMessage } from '../../../../lib/data/jobs.ts';
 import { readOrganizations } from '../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../lib/dict.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { invalid } from '../../../../lib/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../../lib/data/activityConfig.ts';
 import { ActivityConfig, showActivityConfig } from '../../../../lib/domain/activityConfig.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

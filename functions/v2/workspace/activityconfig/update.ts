@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { writeActivityConfig } from '../../../../lib/data/activityConfig.ts';
 import { ActivityConfig, ActivityConfigChange, changeActivityConfig, showActivityConfig } from '../../../../lib/domain/activityConfig.ts';
 import { requireChange } from '../../../../lib/domain/configs.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readAdvancedWebhooks } from '../../../../lib/data/webhooks/configs.ts';
 import { AdvancedWebhookConfig, requireAvailable, showAdvancedConfig } from '../../../../lib/domain/webhooks/advanced.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

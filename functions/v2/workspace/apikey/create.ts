@@ -4,7 +4,7 @@ import { writesOfSettings } from '../../../../lib/data/newApiKeySettings.ts';
 import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/data/workspaces.ts';
 import { newApiKeySettings, Regions, requireOwnRegion } from '../../../../lib/domain/newApiKeySettings.ts';
 import { ApiKeyType, defaultApiKeyName, emailKey, OwnerEmail } from '../../../../lib/domain/workspaces.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError, invalid } from '../../../../lib/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { renameApiKeys } from '../../../../lib/data/workspaces.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, Name } from '../../../../lib/schema.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readApiKeyConfig, workspaceOwner } from '../../../../lib/data/apiKeyConfig.ts';
 import { accessTypes } from '../../../../lib/domain/access.ts';
 import { AiModelsShown, initialApiKeyConfig, planInfo, showAiKeys } from '../../../../lib/domain/apiKeyConfig.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

@@ -4,7 +4,7 @@ import { sealAiKeys, writeApiKeyConfig } from '../../../../lib/data/apiKeyConfig
 import { accessTypes } from '../../../../lib/domain/access.ts';
 import { AiModelsShown, ApiKeyConfigChange, changeApiKeyConfig, showAiKeys } from '../../../../lib/domain/apiKeyConfig.ts';
 import { requireChange } from '../../../../lib/domain/configs.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

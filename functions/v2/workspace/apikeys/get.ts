@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readApiKeys } from '../../../../lib/data/workspaces.ts';
 import { distinct } from '../../../../lib/dict.ts';
 import { ApiKeyShown, MOST_API_KEYS, showApiKey } from '../../../../lib/domain/workspaces.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { Id, list, optional, PageToken } from '../../../../lib/schema.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { resetAuthTokens } from '../../../../lib/data/workspaces.ts';
 import { AuthTokenShown } from '../../../../lib/domain/workspaces.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id } from '../../../../lib/schema.ts';

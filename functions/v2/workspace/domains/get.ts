@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readDomains } from '../../../../lib/data/allowedDomains.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

@@ -5,10 +5,10 @@ import { ContinueUrl, linkAddress, mayContinueTo } from '../../../../lib/domain/
 import { isDisposable, OwnerEmail } from '../../../../lib/domain/workspaces.ts';
 import { loginLinkMail } from '../../../../lib/email/loginLinkMail.ts';
 import { mailer } from '../../../../lib/email/mailer.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError, invalid } from '../../../../lib/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { publicUrl } from '../../../../lib/publicUrl.ts';
+import { publicUrl } from '../../../../lib/app/publicUrl.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/email/send-login-link',

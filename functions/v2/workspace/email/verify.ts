@@ -3,7 +3,7 @@ import { verifyOwners } from '../../../../lib/data/verification.ts';
 import { LINK_MINUTES, type LoginLink, VERIFICATION_PATH } from '../../../../lib/domain/verification.ts';
 import { html } from '../../../../lib/html.ts';
 import { toPage } from '../../../../lib/http/page.ts';
-import { definePage, type View } from '../../../../lib/page.ts';
+import { definePage, type View } from '../../../../lib/app/page.ts';
 
 export const page = definePage({
   path: VERIFICATION_PATH,

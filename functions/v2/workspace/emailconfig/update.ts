@@ -3,7 +3,7 @@ import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { openEmailConfig, sealProviderKey, writeEmailConfig } from '../../../../lib/data/emailConfig.ts';
 import { requireChange } from '../../../../lib/domain/configs.ts';
 import { changeEmailConfig, EmailConfig, EmailConfigChange } from '../../../../lib/domain/emailConfig.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readNotificationConfig } from '../../../../lib/data/notificationConfig.ts';
 import { initialNotificationConfig, NotificationConfig, showNotificationConfig } from '../../../../lib/domain/notificationConfig.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

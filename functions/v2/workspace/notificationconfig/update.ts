@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { writeNotificationConfig } from '../../../../lib/data/notificationConfig.ts';
 import { requireChange } from '../../../../lib/domain/configs.ts';
 import { changeNotificationConfig, NotificationConfig, NotificationConfigChange, showNotificationConfig } from '../../../../lib/domain/notificationConfig.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { openPermissionProviderConfig, readPermissionProviderConfig } from '../../../../lib/data/permissionProviderConfig.ts';
 import { initialPermissionProviderConfig, PermissionProviderConfig } from '../../../../lib/domain/permissionProviderConfig.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

@@ -3,7 +3,7 @@ import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { sealProviderToken, writePermissionProviderConfig } from '../../../../lib/data/permissionProviderConfig.ts';
 import { merge, requireChange } from '../../../../lib/domain/configs.ts';
 import { initialPermissionProviderConfig, PermissionProviderConfigChange, requireProviderUrl } from '../../../../lib/domain/permissionProviderConfig.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 

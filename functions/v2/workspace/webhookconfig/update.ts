@@ -4,7 +4,7 @@ import { openBasicConfig, sealAuthToken, writeBasicWebhooks } from '../../../../
 import { requireChange } from '../../../../lib/domain/configs.ts';
 import { BasicConfigChange, BasicWebhookConfig, changeBasicConfig } from '../../../../lib/domain/webhooks/basic.ts';
 import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
-import { defineEndpoint } from '../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 

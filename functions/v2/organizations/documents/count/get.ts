@@ -3,7 +3,7 @@ import { countDocuments } from '../../../../../lib/data/documentCounts.ts';
 import { searchDocuments } from '../../../../../lib/data/documentSearch.ts';
 import { placeOf, readFolders } from '../../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../../lib/data/organizations.ts';
-import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, MetadataFilters, optional } from '../../../../../lib/schema.ts';
 

@@ -4,7 +4,7 @@ import { placeOf } from '../../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../../lib/data/organizations.ts';
 import { writeGroups } from '../../../../../lib/data/userGroups.ts';
 import { distinct } from '../../../../../lib/dict.ts';
-import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { byId, GroupResults } from '../../../../../lib/results.ts';

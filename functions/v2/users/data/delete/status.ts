@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readErasures } from '../../../../../lib/data/erasures.ts';
-import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../../lib/errors.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';

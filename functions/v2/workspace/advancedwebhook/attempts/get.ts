@@ -4,7 +4,7 @@ import { readMessages } from '../../../../../lib/data/deliveries/messages.ts';
 import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.ts';
 import { AttemptShown, showAttempt, unknownMessage } from '../../../../../lib/domain/deliveries/shown.ts';
 import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
-import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { invalid } from '../../../../../lib/errors.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../../lib/schema.ts';

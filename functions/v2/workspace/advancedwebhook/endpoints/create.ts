@@ -5,7 +5,7 @@ import { createWebhookEndpoints } from '../../../../../lib/data/webhooks/endpoin
 import { makeSigningSecret } from '../../../../../lib/data/webhooks/secrets.ts';
 import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
 import { newEndpoint, NewWebhookEndpoint, showEndpoint, WebhookEndpointShown } from '../../../../../lib/domain/webhooks/endpoints.ts';
-import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../../lib/errors.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../../lib/net/addressPolicy.ts';

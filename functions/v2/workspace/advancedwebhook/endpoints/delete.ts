@@ -3,7 +3,7 @@ import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.t
 import { deleteWebhookEndpoints } from '../../../../../lib/data/webhooks/endpoints.ts';
 import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
 import { unknownEndpoint } from '../../../../../lib/domain/webhooks/endpoints.ts';
-import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../../lib/schema.ts';
 

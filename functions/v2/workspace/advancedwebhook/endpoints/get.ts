@@ -3,7 +3,7 @@ import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.t
 import { listWebhookEndpoints } from '../../../../../lib/data/webhooks/endpoints.ts';
 import { requireEnabledToList } from '../../../../../lib/domain/webhooks/advanced.ts';
 import { showEndpoint, WebhookEndpointShown } from '../../../../../lib/domain/webhooks/endpoints.ts';
-import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { iterators } from '../../../../../lib/http/iterator.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { optional, PageToken } from '../../../../../lib/schema.ts';

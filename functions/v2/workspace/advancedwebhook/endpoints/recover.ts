@@ -3,7 +3,7 @@ import { requireOperable } from '../../../../../lib/data/deliveries/operable.ts'
 import { beginRecovery, beginsRecoveries } from '../../../../../lib/deliveries/recover.ts';
 import { recoverableSince } from '../../../../../lib/domain/deliveries/recoverable.ts';
 import { Instant } from '../../../../../lib/domain/content/times.ts';
-import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id } from '../../../../../lib/schema.ts';
 

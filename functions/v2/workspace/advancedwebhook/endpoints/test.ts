@@ -6,7 +6,7 @@ import { messageAbout } from '../../../../../lib/deliveries/message.ts';
 import { deliveryTiming } from '../../../../../lib/deliveries/timing.ts';
 import { sampleEvent } from '../../../../../lib/domain/events/samples.ts';
 import { EventTypeName } from '../../../../../lib/domain/events/triggers.ts';
-import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../../lib/queues.ts';
 import { Id, optional } from '../../../../../lib/schema.ts';

@@ -5,7 +5,7 @@ import { requireChange } from '../../../../../lib/domain/configs.ts';
 import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
 import { changeEndpoint, FixedUid, showEndpoint, unknownEndpoint, WebhookEndpointChange, WebhookEndpointShown } from '../../../../../lib/domain/webhooks/endpoints.ts';
 import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
-import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../../lib/net/addressPolicy.ts';
 import { Id } from '../../../../../lib/schema.ts';

@@ -3,7 +3,7 @@ import { readMessages } from '../../../../../lib/data/deliveries/messages.ts';
 import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.ts';
 import { MessageShown, showMessage, shownStatuses } from '../../../../../lib/domain/deliveries/shown.ts';
 import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
-import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { iterators } from '../../../../../lib/http/iterator.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, optional, PageToken } from '../../../../../lib/schema.ts';

@@ -5,7 +5,7 @@ import { sendHints } from '../../../../../lib/deliveries/hints.ts';
 import { messageAbout } from '../../../../../lib/deliveries/message.ts';
 import { deliveryTiming } from '../../../../../lib/deliveries/timing.ts';
 import { unknownMessage } from '../../../../../lib/domain/deliveries/shown.ts';
-import { defineEndpoint } from '../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../../lib/queues.ts';
 import { Id } from '../../../../../lib/schema.ts';

@@ -5,7 +5,7 @@ import { findWebhookEndpoint } from '../../../../../../lib/data/webhooks/endpoin
 import { openSigningSecret } from '../../../../../../lib/data/webhooks/secrets.ts';
 import { requireEnabled } from '../../../../../../lib/domain/webhooks/advanced.ts';
 import { unknownEndpoint } from '../../../../../../lib/domain/webhooks/endpoints.ts';
-import { defineEndpoint } from '../../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
 import { Id } from '../../../../../../lib/schema.ts';
 

@@ -6,7 +6,7 @@ import { makeSigningSecret } from '../../../../../../lib/data/webhooks/secrets.t
 import { requireEnabled } from '../../../../../../lib/domain/webhooks/advanced.ts';
 import { unknownEndpoint } from '../../../../../../lib/domain/webhooks/endpoints.ts';
 import { defaultOverlapSeconds, longestOverlapSeconds, rotateSecrets } from '../../../../../../lib/domain/webhooks/secrets.ts';
-import { defineEndpoint } from '../../../../../../lib/endpoint.ts';
+import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../../../lib/errors.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../../../lib/schema.ts';
