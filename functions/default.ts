@@ -1,4 +1,4 @@
-import { ApiError } from '../lib/errors.ts';
+import { ApiError } from '../lib/shared/errors.ts';
 import { stack } from '../lib/http/stack.ts';
 
 /** Answers what no route matches: unknown paths and methods other than POST, as NOT_FOUND in the envelope. */

@@ -13,8 +13,8 @@ import { type EndpointHealth, healthAt } from '../lib/domain/deliveries/health.t
 import { basicTargets, type BasicTargetId, isBasicTarget } from '../lib/domain/deliveries/matching.ts';
 import type { BasicWebhookConfig } from '../lib/domain/webhooks/basic.ts';
 import type { WebhookEndpoint } from '../lib/domain/webhooks/endpoints.ts';
-import { inParallel } from '../lib/inParallel.ts';
-import { iso } from '../lib/iso.ts';
+import { inParallel } from '../lib/shared/inParallel.ts';
+import { iso } from '../lib/shared/isoTime.ts';
 import { columns } from './columns.ts';
 
 type Rows = readonly (readonly string[])[];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { indexNames } from '../lib/app/capability.ts';
 import { entities, type Entity } from '../lib/data/entity.ts';
-import { errorCatalogue } from '../lib/errors.ts';
+import { errorCatalogue } from '../lib/shared/errors.ts';
 import { deliveryMetrics } from '../lib/observability/deliveryMetrics.ts';
 import { twinText } from '../lib/openapi.ts';
 import { type QueueDeclaration, queues } from '../lib/queues.ts';

@@ -8,7 +8,7 @@ import { openTable, replace } from '../lib/data/table.ts';
 import { createWorkspaces, WorkspaceReader } from '../lib/data/workspaces.ts';
 import { type LimitClass, limitClasses } from '../lib/domain/rateLimit.ts';
 import { emailKey, OwnerEmail, ShortName } from '../lib/domain/workspaces.ts';
-import { iso } from '../lib/iso.ts';
+import { iso } from '../lib/shared/isoTime.ts';
 import { endWith, localEnvironment, stackOutputs } from './operator.ts';
 
 const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]

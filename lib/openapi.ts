@@ -1,5 +1,5 @@
 import { type AuthLevel, commonErrors, type Endpoint, endpointId, familyOf } from './app/endpoint.ts';
-import { errorCatalogue, type ErrorStatus } from './errors.ts';
+import { errorCatalogue, type ErrorStatus } from './shared/errors.ts';
 import { isRateLimited, takesIdempotencyKey } from './http/capabilities.ts';
 import { errorExamples } from './openapi/errors.ts';
 import { type JsonSchema, jsonSchemaOf } from './openapi/jsonSchema.ts';

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { Asset } from './asset.ts';
 import type { Capability, Opened, Uses } from './capability.ts';
 import type { Endpoint, Log } from './endpoint.ts';
-import type { Html } from '../html.ts';
+import type { Html } from '../shared/html.ts';
 
 /** What a browser is shown. */
 export interface View {

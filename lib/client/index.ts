@@ -1,6 +1,6 @@
 /** A client of the API: a typed method for every endpoint, retries that do nothing twice, paging, and the check of webhooks. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCatalogue, type ErrorStatus } from '../errors.ts';
+import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
 import { type Methods, type Operation, operations } from './methods.ts';
 import type { CallOptions } from './types.ts';
 

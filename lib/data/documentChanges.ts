@@ -1,8 +1,8 @@
 import type { Capability } from '../app/capability.ts';
 import { type AccessType, folderChain } from '../domain/access.ts';
-import { mergeMetadata } from '../domain/metadata.ts';
-import { ApiError } from '../errors.ts';
-import { type DocumentResult, failedDocument } from '../results.ts';
+import { mergeMetadata } from '../shared/metadata.ts';
+import { ApiError } from '../shared/errors.ts';
+import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
 import type { Stored } from './entity.ts';
 import { crossings } from './folderDepartures.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { type AccessType, accessTypes } from '../domain/access.ts';
-import { distinct } from '../dict.ts';
-import { ApiError } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { type DocumentResult, failedDocument } from '../results.ts';
+import { distinct } from '../shared/collections.ts';
+import { ApiError } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { defineEntity, type Stored } from './entity.ts';
 import { type Folder, FolderEntryEntity, FolderReader, type Found, type Place } from './folders.ts';
 import { insert, openTable, type Page, replace, type Table } from './table.ts';

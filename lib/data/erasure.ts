@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { eraseTraces, TracePosition, type Traces } from './content/traces.ts';
 import { removeUserContent } from './content/userRemoval.ts';
 import type { Stored } from './entity.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { depart, everywhere } from '../domain/access.ts';
-import { inSlices } from '../inSlices.ts';
+import { inSlices } from '../shared/inSlices.ts';
 import { defineEntity, type Stored } from './entity.ts';
 import { beginJob } from './jobs.ts';
 import { type Organization, OrganizationEntity } from './organizations.ts';

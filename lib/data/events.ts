@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { isLongerThan } from '../bytes.ts';
+import { isLongerThan } from '../shared/bytes.ts';
 import type { Capability } from '../app/capability.ts';
-import { instantKey } from '../domain/content/times.ts';
+import { instantKey } from '../shared/times.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../domain/events/payload.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../shared/errors.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from './entity.ts';
 import { tenantOf } from './keys.ts';
 import { insert, openTable, replace, type Table, wanted, type WriteOp } from './table.ts';

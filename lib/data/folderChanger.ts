@@ -1,9 +1,9 @@
 import { type AccessType, folderChain } from '../domain/access.ts';
 import { deepestFolder, depthOf, liesWithin, ownAccess, parentOf, placeFolder, rootFolderId, samePosition } from '../domain/folders.ts';
 import type { Capability } from '../app/capability.ts';
-import { ApiError } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { inSlices } from '../inSlices.ts';
+import { ApiError } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { inSlices } from '../shared/inSlices.ts';
 import type { Stored } from './entity.ts';
 import type { FolderJobData } from './folderChanges.ts';
 import { crossings } from './folderDepartures.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ownAccess, parentOf, placeFolder, samePosition } from '../domain/folders.ts';
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { DocumentEntity } from './documents.ts';
 import { type FolderEntry, type FolderVisitor, type WalkBudget, type WalkedFolder, walkFolders, walkFrom, WalkStack } from './folderWalk.ts';
 import { FolderChangeEntity, folderChangesOf, FolderEntity, FolderEntryEntity, type Place, type StoredFolderChange } from './folders.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Departure, type Sides, sideOf } from '../domain/access.ts';
-import { ApiError } from '../errors.ts';
-import { newId } from '../ids.ts';
+import { ApiError } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
 import { defineEntity } from './entity.ts';
 import type { Place } from './folders.ts';
 import { insert, type Table, type WriteOp } from './table.ts';

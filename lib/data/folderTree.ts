@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
-import { inSlices } from '../inSlices.ts';
+import { inSlices } from '../shared/inSlices.ts';
 import { parentOf, rootFolderId } from '../domain/folders.ts';
-import { invalid } from '../errors.ts';
+import { invalid } from '../shared/errors.ts';
 import type { Stored } from './entity.ts';
 import { type Folder, FolderEntryEntity, FolderReader, type Place } from './folders.ts';
 import { openTable } from './table.ts';

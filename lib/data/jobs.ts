@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { instantKey } from '../domain/content/times.ts';
+import { instantKey } from '../shared/times.ts';
 import type { QueueMessage, QueueName } from '../queues.ts';
 import { defineEntity, indexPartition, type Stored } from './entity.ts';
 import { tenantOf } from './keys.ts';

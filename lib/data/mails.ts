@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { instantKey } from '../domain/content/times.ts';
+import { instantKey } from '../shared/times.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import { isReady, isSending, MailRecord, type MailSubject, newMail, type ReadyMail, type SendingMail } from '../domain/mails/mail.ts';
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { defineEntity, indexPartition } from './entity.ts';
 import { eventShards } from './events.ts';
 import { tenantOf } from './keys.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../shared/errors.ts';
 import { type Place, placeOf } from './folders.ts';
 import { endJob, type StepResult, type StoredJob } from './jobs.ts';
 import { type Organization, OrganizationEntity, OrganizationReader } from './organizations.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { mergeMetadata } from '../domain/metadata.ts';
-import { invalid } from '../errors.ts';
-import { newId } from '../ids.ts';
+import { mergeMetadata } from '../shared/metadata.ts';
+import { invalid } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
 import { defineEntity, type Stored } from './entity.ts';
 import { insert, openTable, type Page, replace, type Table } from './table.ts';
 import { writeEach } from './writeEach.ts';

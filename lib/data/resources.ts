@@ -1,6 +1,6 @@
 import type { Capability } from '../app/capability.ts';
 import type { ResourceType } from '../domain/access.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { ApiError, invalid } from '../shared/errors.ts';
 import { requireWritable } from './content/places.ts';
 import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
 import { type Folder, FolderEntity, FolderReader, type Place, placeOf } from './folders.ts';

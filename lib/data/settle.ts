@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../shared/errors.ts';
 
 /** For how long a conflicting write is retried before the answer is ABORTED. */
 export const RETRY_MILLISECONDS = 3_000;

@@ -1,6 +1,6 @@
 import type { Capability } from '../app/capability.ts';
 import type { Subscriber } from '../domain/mails/subscriber.ts';
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix, type SettingsScope } from './content/notificationSettings.ts';
 import { type Place, placeOf } from './folders.ts';
 import { type Organization, OrganizationEntity } from './organizations.ts';

@@ -1,4 +1,4 @@
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix } from './content/notificationSettings.ts';
 import { type Entity, indexPartition } from './entity.ts';
 import type { Place } from './folders.ts';

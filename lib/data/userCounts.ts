@@ -1,7 +1,7 @@
 import { building, type Capability } from '../app/capability.ts';
 import { folderChain, hasEnded } from '../domain/access.ts';
-import { ApiError } from '../errors.ts';
-import { inParallel } from '../inParallel.ts';
+import { ApiError } from '../shared/errors.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from './documents.ts';
 import { departuresOf } from './folderDepartures.ts';
 import type { Place } from './folders.ts';

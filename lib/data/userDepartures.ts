@@ -1,10 +1,10 @@
 import type { Capability } from '../app/capability.ts';
 import { depart, type Departure } from '../domain/access.ts';
-import { newId } from '../ids.ts';
-import { distinct } from '../dict.ts';
-import { inParallel } from '../inParallel.ts';
-import { lazy } from '../lazy.ts';
-import type { ItemOutcome } from '../results.ts';
+import { newId } from '../shared/ids.ts';
+import { distinct } from '../shared/collections.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { lazy } from '../shared/lazy.ts';
+import type { ItemOutcome } from '../shared/results.ts';
 import type { Stored } from './entity.ts';
 import { leaveFolder } from './folderDepartures.ts';
 import { type Place, placeOf } from './folders.ts';

@@ -1,7 +1,7 @@
 import { building, type Capability } from '../app/capability.ts';
-import { dict } from '../dict.ts';
+import { dict } from '../shared/collections.ts';
 import { mergePages } from '../domain/userLists.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../shared/errors.ts';
 import { everyDocument, type Stretch, walk, walkCursor, type WalkedDocument } from './content/walk.ts';
 import { type DocumentReader, readDocuments } from './documents.ts';
 import type { Place } from './folders.ts';

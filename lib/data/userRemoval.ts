@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { resourceTypes, type Sides } from '../domain/access.ts';
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { removeUserContent } from './content/userRemoval.ts';
 import type { Stored } from './entity.ts';
 import { forgetFolder, leftFolders } from './folderDepartures.ts';

@@ -3,7 +3,7 @@ import { building, type Capability } from '../app/capability.ts';
 import { type AccessRole, accessRoles, defaultAccessRole, type Departure, folderChain, givenAt, type Grant, hasEnded, isLive, type ResourceType, resourceTypes } from '../domain/access.ts';
 import { mailableAddress } from '../domain/mails/address.ts';
 import { mergeProfile } from '../domain/users.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../shared/ids.ts';
 import type { Stretch } from './content/walk.ts';
 import { defineEntity, type Stored } from './entity.ts';
 import { departuresOf } from './folderDepartures.ts';

@@ -4,7 +4,7 @@ import type { Capability } from '../app/capability.ts';
 import { tokenHash } from '../crypto/tokenHash.ts';
 import { isLinkToken, isLive, linkValidUntil, type LoginLink } from '../domain/verification.ts';
 import { emailKey, MOST_API_KEYS } from '../domain/workspaces.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../shared/errors.ts';
 import { AllowedDomainsEntity } from './allowedDomains.ts';
 import { ApiKeyEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './credentials.ts';
 import { defineEntity } from './entity.ts';

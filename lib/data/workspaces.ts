@@ -7,7 +7,7 @@ import { tokenHash } from '../crypto/tokenHash.ts';
 import {
   type ApiKeyFields, type AuthTokenShown, DEFAULT_TOKEN_NAME, describeWorkspace, emailKey, firstApiKeyName, keysExpireAt, MOST_API_KEYS, type OwnerDetails,
 } from '../domain/workspaces.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../shared/ids.ts';
 import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './credentials.ts';
 import { settle } from './settle.ts';
 import { insert, openTable, type Page, remove, replace, type Table, type WriteOp } from './table.ts';

@@ -1,4 +1,4 @@
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { Retries } from './settle.ts';
 import { inTransactions, type Table, type WriteOp } from './table.ts';
 

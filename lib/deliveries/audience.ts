@@ -11,7 +11,7 @@ import type { Guard } from '../domain/content/threadAccess.ts';
 import { guarded } from '../domain/content/threads.ts';
 import type { Audience, EventPayload } from '../domain/events/payload.ts';
 import { levelsFor, type RecipientRules } from '../domain/events/recipients.ts';
-import { distinct } from '../dict.ts';
+import { distinct } from '../shared/collections.ts';
 
 /** An event as deliveries are made of it. */
 export interface OccurredEvent {

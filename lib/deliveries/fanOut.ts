@@ -4,8 +4,8 @@ import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '
 import { emptyOutbox, type EventStore, type EventToDeliver, type StoredEvent } from '../data/events.ts';
 import { type Matched, matches, matchingBasicTargets } from '../domain/deliveries/matching.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
-import { distinct } from '../dict.ts';
-import { inParallel } from '../inParallel.ts';
+import { distinct } from '../shared/collections.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { type QueueSender, sendTo } from '../queues.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import type { OccurredEvent } from './audience.ts';

@@ -12,9 +12,9 @@ import { incompleteActors, withActors } from '../domain/events/actors.ts';
 import { recipientsOf } from '../domain/events/recipients.ts';
 import { commentVerbs } from '../domain/groupedTriggers.ts';
 import type { NotificationConfig } from '../domain/notificationConfig.ts';
-import { dict } from '../dict.ts';
-import { derivedId } from '../ids.ts';
-import { AccessContext, optional } from '../schema.ts';
+import { dict } from '../shared/collections.ts';
+import { derivedId } from '../shared/ids.ts';
+import { AccessContext, optional } from '../shared/schema.ts';
 import { type AudienceDeps, audienceRules, type OccurredEvent } from './audience.ts';
 
 /** How much of a comment's text a notification repeats, in UTF-8 bytes. */

@@ -2,7 +2,7 @@ import { building, type Capability } from '../app/capability.ts';
 import { findDueMails, type Kept, mailShards, type MailStore } from '../data/mails.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import { isReady, type ReadyMail, type SendingMail, swept } from '../domain/mails/mail.ts';
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { type QueueSender, sendTo } from '../queues.ts';
 import { mailTiming, messageAboutMail } from './mailMessage.ts';
 import { ofShards, type Sweep } from './sweep.ts';

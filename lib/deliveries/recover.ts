@@ -7,8 +7,8 @@ import { beginJobs, jobMessage, type JobStore, type StoredJob } from '../data/jo
 import { settle } from '../data/settle.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import type { Log } from '../app/endpoint.ts';
-import { invalid } from '../errors.ts';
-import { inParallel } from '../inParallel.ts';
+import { invalid } from '../shared/errors.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { type QueueSender, sendTo } from '../queues.ts';
 import { sendHints } from './hints.ts';
 import { messageAbout } from './message.ts';

@@ -12,7 +12,7 @@ import { openTable, type Table, wanted } from '../data/table.ts';
 import { profilesOf, UserEntity } from '../data/users.ts';
 import { AdvancedWebhookConfigEntity, openBasicConfig } from '../data/webhooks/configs.ts';
 import { openSigningSecret } from '../data/webhooks/secrets.ts';
-import { dict, distinct } from '../dict.ts';
+import { dict, distinct } from '../shared/collections.ts';
 import { isPrivate, type Visibility } from '../domain/content/visibility.ts';
 import { isBasicTarget } from '../domain/deliveries/matching.ts';
 import { incompleteActors, withActors } from '../domain/events/actors.ts';

@@ -5,7 +5,7 @@ import { type EventStore, eventShards, findPendingEvents } from '../data/events.
 import { jobMessage, type JobQueue, type JobSweeper, jobShards, queueOfJob, type StoredJob, sweepJobs } from '../data/jobs.ts';
 import { isClaimed, type Pending, swept } from '../domain/deliveries/delivery.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { type QueueSender, sendTo } from '../queues.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import { type Backlog, liveBacklog } from './backlog.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { dict, distinct } from '../dict.ts';
-import { list, optional } from '../schema.ts';
+import { dict, distinct } from '../shared/collections.ts';
+import { list, optional } from '../shared/schema.ts';
 import { accessTypes, defaultAccessType } from './access.ts';
 import { HeaderSecret, merge } from './configs.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { invalid } from '../errors.ts';
-import { Id, optional } from '../schema.ts';
+import { invalid } from '../shared/errors.ts';
+import { Id, optional } from '../shared/schema.ts';
 import { faultOf } from './crdt/editing.ts';
 import { crdtTypes } from './crdt/values.ts';
 import { changing, editorName, EditorValue, ownIds } from './editors.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { invalid } from '../errors.ts';
-import { Id, IsoTime, optional } from '../schema.ts';
+import { invalid } from '../shared/errors.ts';
+import { Id, IsoTime, optional } from '../shared/schema.ts';
 import type { CrdtType, CrdtValue } from './crdt/values.ts';
 
 /** An update that changes nothing. */

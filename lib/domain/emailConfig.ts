@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../schema.ts';
+import { optional } from '../shared/schema.ts';
 import { type Change, HeaderSecret, Line, merge } from './configs.ts';
 import { defaultEmailTriggers } from './events/catalogue.ts';
 import { TriggerMap } from './events/triggers.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { invalid } from '../errors.ts';
-import { list, optional } from '../schema.ts';
+import { invalid } from '../shared/errors.ts';
+import { list, optional } from '../shared/schema.ts';
 import { type ApiKeyConfig, changeApiKeyConfig } from './apiKeyConfig.ts';
 import { type Change, merge } from './configs.ts';
 import { Domain, LOOPBACK_ADDRESS, MOST_DOMAINS_PER_CALL } from './domains.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../schema.ts';
+import { optional } from '../shared/schema.ts';
 import { type Change, merge } from './configs.ts';
 import { allOn, CommentTriggers, commentVerbs, hasTriggers, HuddleTriggers, huddleVerbs, StoredGroup } from './groupedTriggers.ts';
 

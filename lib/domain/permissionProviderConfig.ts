@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { invalid } from '../errors.ts';
+import { invalid } from '../shared/errors.ts';
 import type { AddressPolicy } from '../net/addressPolicy.ts';
 import { hasBlockedPort, LONGEST_URL, parseHttpUrl } from '../net/httpUrl.ts';
-import { optional } from '../schema.ts';
+import { optional } from '../shared/schema.ts';
 import { HeaderSecret } from './configs.ts';
 import { requireAllowedUrls } from '../net/allowedUrls.ts';
 

@@ -6,7 +6,7 @@ import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { AssetOf } from '../app/asset.ts';
 import { environment, openAll, type Uses } from '../app/capability.ts';
 import { endpointId } from '../app/endpoint.ts';
-import { lazy } from '../lazy.ts';
+import { lazy } from '../shared/lazy.ts';
 import { type Handler, stack } from './stack.ts';
 
 /** A deployment is seen after so long at the latest. */

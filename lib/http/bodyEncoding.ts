@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { type ApiError, invalid } from '../errors.ts';
+import { type ApiError, invalid } from '../shared/errors.ts';
 
 /** A decoder puts it in the place of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';

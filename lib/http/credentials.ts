@@ -3,7 +3,7 @@ import { matchesAny, tokenHash } from '../crypto/tokenHash.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../data/credentials.ts';
 import { openTable, type Table } from '../data/table.ts';
 import type { ApiKeyCaller, WorkspaceCaller } from '../app/endpoint.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../shared/errors.ts';
 
 /** How long a verified credential is believed without reading it again: a revoked token stops working within this time. */
 const POSITIVE_MILLISECONDS = 10_000;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { type ApiError, errorCatalogue } from '../errors.ts';
-import { html } from '../html.ts';
-import { lazy } from '../lazy.ts';
+import { type ApiError, errorCatalogue } from '../shared/errors.ts';
+import { html } from '../shared/html.ts';
+import { lazy } from '../shared/lazy.ts';
 import type { View } from '../app/page.ts';
 
 /** It has no character that HTML would escape: the policy allows exactly these bytes. */

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { isLongerThan } from '../bytes.ts';
-import { type ApiError, errorCatalogue, invalid } from '../errors.ts';
+import { isLongerThan } from '../shared/bytes.ts';
+import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
 import { decodedBody, notJson } from './bodyEncoding.ts';
 import { isNestedDeeper } from './jsonDepth.ts';
 

@@ -5,7 +5,7 @@ import type { Capability } from '../app/capability.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
 import { defineEntity } from '../data/entity.ts';
 import { openTable, type Table } from '../data/table.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { ApiError, invalid } from '../shared/errors.ts';
 
 const LEASE_MILLISECONDS = 60_000;
 const LIFETIME_SECONDS = 24 * 60 * 60;

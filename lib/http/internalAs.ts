@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../shared/errors.ts';
 import { toApiError } from './middlewares.ts';
 
 /**

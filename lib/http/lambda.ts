@@ -1,11 +1,11 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as z from 'zod';
-import { isLongerThan } from '../bytes.ts';
+import { isLongerThan } from '../shared/bytes.ts';
 import { environment, openAll, type Uses } from '../app/capability.ts';
 import { type AuthLevel, type Call, type Caller, endpointId, type EndpointOf, type TwinOf } from '../app/endpoint.ts';
-import { type ApiError, errorCatalogue, invalid } from '../errors.ts';
-import { derivedId, newId } from '../ids.ts';
-import { lazy } from '../lazy.ts';
+import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
+import { derivedId, newId } from '../shared/ids.ts';
+import { lazy } from '../shared/lazy.ts';
 import { routeKey } from '../app/page.ts';
 import { rateBuckets } from '../data/rateBuckets.ts';
 import { isRateLimited, takesIdempotencyKey } from './capabilities.ts';

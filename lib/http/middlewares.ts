@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import type { RateBuckets } from '../data/rateBuckets.ts';
 import type { LimitClass } from '../domain/rateLimit.ts';
 import { type AuthLevel, type Caller, endpointId, familyOf, type KnownMessages, type Log, otherVersion } from '../app/endpoint.ts';
-import { ApiError, type ErrorStatus, errorCatalogue } from '../errors.ts';
+import { ApiError, type ErrorStatus, errorCatalogue } from '../shared/errors.ts';
 import { logWith } from '../observability/log.ts';
 import type { Credentials } from './credentials.ts';
 import { bodyText, type failure, parseEnvelope } from './envelope.ts';

@@ -1,5 +1,5 @@
 import { openBytes, sealBytes } from '../crypto/sealing.ts';
-import { invalid } from '../errors.ts';
+import { invalid } from '../shared/errors.ts';
 
 const LIFETIME_MILLISECONDS = 24 * 60 * 60 * 1000;
 

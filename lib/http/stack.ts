@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { withRetryContext } from '../data/settle.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../shared/errors.ts';
 import { failure } from './envelope.ts';
 import { type FunctionName, mapErrors, type Middleware, observe, securityHeaders, type State } from './middlewares.ts';
 

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { KnownMessages } from '../app/endpoint.ts';
-import { ApiError, type Issue } from '../errors.ts';
+import { ApiError, type Issue } from '../shared/errors.ts';
 
 const ISSUES_SHOWN = 100;
 

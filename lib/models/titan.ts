@@ -3,8 +3,8 @@ import { type BedrockRuntimeClient, InvokeModelCommand } from '@aws-sdk/client-b
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { DIMENSIONS } from '../domain/memory/lexical.ts';
-import { ApiError } from '../errors.ts';
-import { inParallel } from '../inParallel.ts';
+import { ApiError } from '../shared/errors.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { pauseBefore, type Tries, usual } from './tries.ts';
 import { openBedrock } from './client.ts';
 

@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts';
+import { invalid } from '../shared/errors.ts';
 import { type AddressPolicy, isAllowedHost } from './addressPolicy.ts';
 
 /**

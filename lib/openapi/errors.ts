@@ -1,4 +1,4 @@
-import type { ErrorStatus } from '../errors.ts';
+import type { ErrorStatus } from '../shared/errors.ts';
 
 interface ErrorExample {
   readonly message: string;

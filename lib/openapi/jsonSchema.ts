@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { fieldChangesOf, type FieldChanges, fieldRulesOf, knownKeysOf } from '../schema.ts';
+import { fieldChangesOf, type FieldChanges, fieldRulesOf, knownKeysOf } from '../shared/schema.ts';
 
 /** A schema as the document writes it: JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;

@@ -1,7 +1,7 @@
 import type { Context, DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import { environment, openAll, type Uses } from '../app/capability.ts';
-import { newId } from '../ids.ts';
-import { lazy } from '../lazy.ts';
+import { newId } from '../shared/ids.ts';
+import { lazy } from '../shared/lazy.ts';
 import { countWorkerFaults } from '../observability/faults.ts';
 import { logWith } from '../observability/log.ts';
 import { InvocationMeasures } from '../observability/measures.ts';

@@ -1,5 +1,5 @@
 import { type BatchResultErrorEntry, SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
-import { inParallel } from '../inParallel.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import type { QueueMessage, QueueSender } from '../queues.ts';
 import { openSqs } from './client.ts';
 import { LONGEST_DELAY_SECONDS } from './limits.ts';

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../lib/app/endpoint.ts';
 import { success } from '../../lib/http/envelope.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
-import { Id, Text } from '../../lib/schema.ts';
+import { Id, Text } from '../../lib/shared/schema.ts';
 import { startEngine } from '../support/engine.ts';
 import { eventOf } from '../support/requests.ts';
 import { newWorkspace } from '../support/workspaces.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AuthLevel, commonErrors, type Endpoint, sourceFile } from '../../lib/app/endpoint.ts';
-import { errorCatalogue } from '../../lib/errors.ts';
+import { errorCatalogue } from '../../lib/shared/errors.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import type { JsonSchema } from '../../lib/openapi.ts';
 import { handlerOf } from '../support/customer.ts';

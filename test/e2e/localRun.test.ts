@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { processesWith } from '../../infra/local/processes.ts';
-import { limits } from '../../lib/schema.ts';
+import { limits } from '../../lib/shared/schema.ts';
 import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
 

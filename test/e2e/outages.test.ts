@@ -7,7 +7,7 @@ import type { ConsoleState } from '../../infra/local/console/consoleState.ts';
 import type { PartName } from '../../infra/local/parts.ts';
 import { processesWith } from '../../infra/local/processes.ts';
 import { createClient, type Methods, ServiceError } from '../../lib/client/index.ts';
-import { limits } from '../../lib/schema.ts';
+import { limits } from '../../lib/shared/schema.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
 import { clockAhead, mailsIn, mailsOnce, startSystem, type System, temporaryDir } from './system.ts';
 

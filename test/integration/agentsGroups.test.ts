@@ -6,7 +6,7 @@ import { JobEntity } from '../../lib/data/jobs.ts';
 import { openTable, Table, upsert } from '../../lib/data/table.ts';
 import { MOST_AGENTS } from '../../lib/domain/agents/agents.ts';
 import { listedBuiltInAgents } from '../../lib/domain/agents/builtIn.ts';
-import { newId } from '../../lib/ids.ts';
+import { newId } from '../../lib/shared/ids.ts';
 import { itemsOf } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

@@ -14,7 +14,7 @@ import { makeSigningSecret } from '../../lib/data/webhooks/secrets.ts';
 import type { DeliveryMessage } from '../../lib/deliveries/message.ts';
 import { initialAdvancedConfig } from '../../lib/domain/webhooks/advanced.ts';
 import type { WebhookEndpoint } from '../../lib/domain/webhooks/endpoints.ts';
-import { inParallel } from '../../lib/inParallel.ts';
+import { inParallel } from '../../lib/shared/inParallel.ts';
 import { MAX_RECEIVE_COUNT } from '../../lib/queues.ts';
 import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
 import { Cloud } from '../support/cloud.ts';

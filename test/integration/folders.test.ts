@@ -4,7 +4,7 @@ import { FolderEntity, FolderEntryEntity, placeOf } from '../../lib/data/folders
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
 import { openTable, Table, upsert, type WriteOp } from '../../lib/data/table.ts';
 import { placeFolder } from '../../lib/domain/folders.ts';
-import { inSlices } from '../../lib/inSlices.ts';
+import { inSlices } from '../../lib/shared/inSlices.ts';
 import { itemsOf } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';

@@ -5,7 +5,7 @@ import { MessageReader } from '../../lib/data/deliveries/messages.ts';
 import { recordEvent } from '../../lib/data/events.ts';
 import { inTransactions, openTable, type Table, upsert, type WriteOp } from '../../lib/data/table.ts';
 import type { Delivery } from '../../lib/domain/deliveries/delivery.ts';
-import { inParallel } from '../../lib/inParallel.ts';
+import { inParallel } from '../../lib/shared/inParallel.ts';
 import type { Customer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { newWebhookCustomer, outcome, paths } from '../support/webhooks.ts';

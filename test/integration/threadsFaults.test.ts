@@ -3,7 +3,7 @@ import { environment } from '../../lib/app/capability.ts';
 import { removeRest, removeThreads } from '../../lib/data/content/removal.ts';
 import { ThreadEntity } from '../../lib/data/content/threads.ts';
 import { openTable, type Table, type WriteOp } from '../../lib/data/table.ts';
-import { lazy } from '../../lib/lazy.ts';
+import { lazy } from '../../lib/shared/lazy.ts';
 import { emitted, itemsOf, nda } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

@@ -4,7 +4,7 @@ import { OrganizationEntity } from '../../lib/data/organizations.ts';
 import { replace, Table, upsert } from '../../lib/data/table.ts';
 import { type Group, GroupEntity, GroupMemberEntity, GroupMemberRemover, GroupReader } from '../../lib/data/userGroups.ts';
 import { UserEntity } from '../../lib/data/users.ts';
-import { inParallel } from '../../lib/inParallel.ts';
+import { inParallel } from '../../lib/shared/inParallel.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { everyItem } from '../support/items.ts';

@@ -8,7 +8,7 @@ import { environment } from '../../lib/app/capability.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
 import { insert, openTable, replace, type Table } from '../../lib/data/table.ts';
 import { renameApiKeys } from '../../lib/data/workspaces.ts';
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/shared/errors.ts';
 import { sealPageToken } from '../../lib/http/pageToken.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { storedItem } from '../support/items.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { html } from '../../lib/html.ts';
+import { html } from '../../lib/shared/html.ts';
 
 const run = promisify(execFile);
 

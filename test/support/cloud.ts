@@ -33,7 +33,7 @@ import { sweep } from '../../lib/deliveries/sweep.ts';
 import type { Timing } from '../../lib/domain/deliveries/schedule.ts';
 import { SesSender } from '../../lib/email/ses.ts';
 import { UnsubscribeLinks } from '../../lib/email/unsubscribe.ts';
-import { newId } from '../../lib/ids.ts';
+import { newId } from '../../lib/shared/ids.ts';
 import { MAX_RECEIVE_COUNT, type QueueName, type QueueSender } from '../../lib/queues.ts';
 import { handleInserts } from '../../lib/sqs/inserts.ts';
 import { handleMessages } from '../../lib/sqs/messages.ts';

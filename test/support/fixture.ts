@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { locationKey } from '../../lib/domain/content/location.ts';
-import { inParallel } from '../../lib/inParallel.ts';
+import { inParallel } from '../../lib/shared/inParallel.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';

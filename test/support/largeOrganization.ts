@@ -1,6 +1,6 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { newId } from '../../lib/ids.ts';
-import { inParallel } from '../../lib/inParallel.ts';
+import { newId } from '../../lib/shared/ids.ts';
+import { inParallel } from '../../lib/shared/inParallel.ts';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import type { Command } from './leanClient.ts';

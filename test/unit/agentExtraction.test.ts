@@ -4,7 +4,7 @@ import { CreateAgent } from '../../lib/domain/agents/configuration.ts';
 import { ExtractionRequest, FILE_BYTES } from '../../lib/domain/agents/extraction/request.ts';
 import { type ExtractionResult, MOST_AGENTS, MOST_SKIPPED } from '../../lib/domain/agents/extraction/result.ts';
 import { readSource } from '../../lib/domain/agents/extraction/source.ts';
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/shared/errors.ts';
 
 function fromCsv(csv: string | Buffer): ExtractionResult {
   const source = readSource('csv', Buffer.from(csv as string));

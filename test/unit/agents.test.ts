@@ -4,7 +4,7 @@ import { listedBuiltInAgents, builtInAgent } from '../../lib/domain/agents/built
 import { behaviourOf, CreateAgent, refuseKeys, SentVersion, serverManagedKeys, type Version, versionAfter, VERSION_BYTES } from '../../lib/domain/agents/configuration.ts';
 import { MOST_MEMBERS, newGroup, withAgents, withoutAgents } from '../../lib/domain/agents/groups.ts';
 import { hideSecrets, keepSecrets, REDACTED, revealSecrets } from '../../lib/domain/agents/secrets.ts';
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/shared/errors.ts';
 import { validate } from '../../lib/http/validate.ts';
 
 const server = (more: object = {}) => ({ id: 'tools', url: 'https://mcp.example.com/v1', ...more });

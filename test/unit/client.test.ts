@@ -9,7 +9,7 @@ import { projectDir } from '../../infra/build.ts';
 import { clientMethods, clientMethodsFile } from '../../infra/client.ts';
 import { registeredEndpoints } from '../../infra/synthesise.ts';
 import { createClient, type Methods, pages, readWebhook, ServiceError, WebhookNotGenuine } from '../../lib/client/index.ts';
-import { errorCatalogue, type ErrorStatus } from '../../lib/errors.ts';
+import { errorCatalogue, type ErrorStatus } from '../../lib/shared/errors.ts';
 
 interface Received {
   readonly path: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { addDomains, matchesDomain, MOST_DOMAINS, parseDomain, removeDomains } from '../../lib/domain/domains.ts';
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/shared/errors.ts';
 
 describe('parseDomain (facts C1)', () => {
   test.each([

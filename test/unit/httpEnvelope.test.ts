@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as z from 'zod';
 import { handler as unmatched } from '../../functions/default.ts';
-import { dict } from '../../lib/dict.ts';
+import { dict } from '../../lib/shared/collections.ts';
 import { BODY_BYTES } from '../../lib/http/envelope.ts';
 import { isNestedDeeper } from '../../lib/http/jsonDepth.ts';
 import { cpuMilliseconds } from '../support/cpu.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../../lib/errors.ts';
+import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../../lib/shared/errors.ts';
 import { toApiError } from '../../lib/http/middlewares.ts';
 import { testHandler } from '../support/endpoint.ts';
 import { eventOf, post, send } from '../support/requests.ts';

@@ -4,7 +4,7 @@ import { tokenHash } from '../../lib/crypto/tokenHash.ts';
 import { rateBuckets, RateBuckets } from '../../lib/data/rateBuckets.ts';
 import type { Table } from '../../lib/data/table.ts';
 import { defineEndpoint } from '../../lib/app/endpoint.ts';
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/shared/errors.ts';
 import { Credentials, credentials } from '../../lib/http/credentials.ts';
 import { Idempotency, idempotency } from '../../lib/http/idempotency.ts';
 import { toLambda } from '../../lib/http/lambda.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { fieldName } from '../../lib/http/validate.ts';
-import { Id, limits, list, Name, OpenObject, optional, PageSize, PageToken, Text, UnixSeconds } from '../../lib/schema.ts';
+import { Id, limits, list, Name, OpenObject, optional, PageSize, PageToken, Text, UnixSeconds } from '../../lib/shared/schema.ts';
 import { testHandler } from '../support/endpoint.ts';
 import { post } from '../support/requests.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { derivedId, ksuid, newId } from '../../lib/ids.ts';
+import { derivedId, ksuid, newId } from '../../lib/shared/ids.ts';
 
 /** The times that the format can hold: 32 bits of seconds from 2014 on. */
 const FIRST = 1_400_000_000_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { merge, requireChange } from '../../lib/domain/configs.ts';
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/shared/errors.ts';
 
 interface Tree { readonly [key: string]: Tree | string | number | boolean | readonly number[] | undefined }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { mergeMetadata } from '../../lib/domain/metadata.ts';
+import { mergeMetadata } from '../../lib/shared/metadata.ts';
 
 const parsed = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 

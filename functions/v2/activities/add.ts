@@ -5,7 +5,7 @@ import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { NewActivity, requireEnabled } from '../../../lib/domain/content/activities.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { Id, limits, list } from '../../../lib/schema.ts';
+import { Id, limits, list } from '../../../lib/shared/schema.ts';
 
 const message = 'Activity(s) added successfully.';
 

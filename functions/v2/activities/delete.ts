@@ -5,12 +5,12 @@ import { requireWritable } from '../../../lib/data/content/places.ts';
 import { readDocuments } from '../../../lib/data/documents.ts';
 import { placeOf } from '../../../lib/data/folders.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
-import { dict, distinct } from '../../../lib/dict.ts';
+import { dict, distinct } from '../../../lib/shared/collections.ts';
 import { requireMutable } from '../../../lib/domain/content/activities.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { ItemOutcome } from '../../../lib/results.ts';
-import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';
+import { ItemOutcome } from '../../../lib/shared/results.ts';
+import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 
 const selectors = ['documentId', 'targetEntityId', 'activityIds'] as const;
 

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { readActivities } from '../../../lib/data/content/activities.ts';
 import { findListing, walkCursor } from '../../../lib/data/content/walk.ts';
-import { distinct } from '../../../lib/dict.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { featureTypes, ShownActivity } from '../../../lib/domain/content/activities.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
-import { Id, limits, list, Name, optional, PageSize, PageToken } from '../../../lib/schema.ts';
+import { Id, limits, list, Name, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
 
 const path = '/v2/activities/get';
 

@@ -4,12 +4,12 @@ import { updateActivities } from '../../../lib/data/content/activities.ts';
 import { requireWritable } from '../../../lib/data/content/places.ts';
 import { placeOf } from '../../../lib/data/folders.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
-import { distinctBy } from '../../../lib/dict.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { ActivityChange, requireMutable } from '../../../lib/domain/content/activities.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { byId, ItemOutcome } from '../../../lib/results.ts';
-import { Id, limits, list } from '../../../lib/schema.ts';
+import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
+import { Id, limits, list } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/activities/update',

@@ -5,7 +5,7 @@ import { createAgents } from '../../../lib/data/agents/writer.ts';
 import { MOST_AGENTS } from '../../../lib/domain/agents/agents.ts';
 import { behaviourOf, refuseKeys, SentAgent, serverManagedKeys } from '../../../lib/domain/agents/configuration.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../lib/errors.ts';
+import { ApiError } from '../../../lib/shared/errors.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

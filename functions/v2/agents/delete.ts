@@ -8,7 +8,7 @@ import { builtInAgent } from '../../../lib/domain/agents/builtIn.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { sendTo } from '../../../lib/queues.ts';
-import { closedObject, Id } from '../../../lib/schema.ts';
+import { closedObject, Id } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/agents/delete',

@@ -6,7 +6,7 @@ import { builtInAgent, listedBuiltInAgents } from '../../../lib/domain/agents/bu
 import { unknownGroup } from '../../../lib/domain/agents/groups.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { Id, isObject, optional } from '../../../lib/schema.ts';
+import { Id, isObject, optional } from '../../../lib/shared/schema.ts';
 
 /** With `agentId` the filter is ignored, also one that does not exist. */
 const Input = z.preprocess((data) => (isObject(data) && typeof data.agentId === 'string' ? { ...data, filter: undefined } : data),

@@ -6,7 +6,7 @@ import { refuseKeys } from '../../../lib/domain/agents/configuration.ts';
 import { requireChange } from '../../../lib/domain/configs.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { Id, Name, optional, Text, withOpenKeys } from '../../../lib/schema.ts';
+import { Id, Name, optional, Text, withOpenKeys } from '../../../lib/shared/schema.ts';
 
 const serverManaged = ['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'];
 

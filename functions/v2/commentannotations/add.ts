@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { ensurePlace } from '../../../lib/data/content/places.ts';
 import { addThreads } from '../../../lib/data/content/threadWriter.ts';
-import { distinctBy } from '../../../lib/dict.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { requireAgentSources } from '../../../lib/domain/content/commentAgents.ts';
 import { NewThread } from '../../../lib/domain/content/threads.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId } from '../../../lib/results.ts';
-import { Id, limits, list, optional } from '../../../lib/schema.ts';
+import { byId } from '../../../lib/shared/results.ts';
+import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 import { serviceName } from '../../../lib/app/serviceName.ts';
 
 export const endpoint = defineEndpoint({

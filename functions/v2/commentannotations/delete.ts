@@ -6,8 +6,8 @@ import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../lib/results.ts';
-import { closedObject, Id, optional } from '../../../lib/schema.ts';
+import { byId, ItemResults } from '../../../lib/shared/results.ts';
+import { closedObject, Id, optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/delete',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { DeletedThread } from '../../../lib/data/content/deletedThreads.ts';
 import { readThreadPages, shownThreads } from '../../../lib/data/content/threadPages.ts';
 import { walkCursor } from '../../../lib/data/content/walk.ts';
-import { distinct } from '../../../lib/dict.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { OlderThread, toOlderThread } from '../../../lib/domain/content/olderRows.ts';
 import { listingOptions, ThreadListing } from '../../../lib/domain/content/threadFilters.ts';
 import { ThreadRow } from '../../../lib/domain/content/threads.ts';
@@ -10,7 +10,7 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
-import { limits } from '../../../lib/schema.ts';
+import { limits } from '../../../lib/shared/schema.ts';
 import { serviceName } from '../../../lib/app/serviceName.ts';
 
 const path = '/v2/commentannotations/get';

@@ -8,8 +8,8 @@ import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../lib/results.ts';
-import { closedObject, Id, optional, Text, withFieldRule } from '../../../lib/schema.ts';
+import { byId, ItemResults } from '../../../lib/shared/results.ts';
+import { closedObject, Id, optional, Text, withFieldRule } from '../../../lib/shared/schema.ts';
 
 const REASON_CHARACTERS = 4_000;
 

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { findPlace } from '../../../lib/data/content/places.ts';
 import { removeEditors } from '../../../lib/data/crdt/removal.ts';
-import { distinct } from '../../../lib/dict.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { ownIds } from '../../../lib/domain/editors.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { byId, ItemOutcome } from '../../../lib/results.ts';
-import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';
+import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
+import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/crdt/delete',

@@ -5,7 +5,7 @@ import { crdtTypes } from '../../../lib/domain/crdt/values.ts';
 import { EditorRecord, ownIds } from '../../../lib/domain/editors.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { Id, optional } from '../../../lib/schema.ts';
+import { Id, optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/crdt/get',

@@ -4,7 +4,7 @@ import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { PublishableType } from '../../../lib/domain/events/published.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { Id, list, OpenObject, optional } from '../../../lib/schema.ts';
+import { Id, list, OpenObject, optional } from '../../../lib/shared/schema.ts';
 
 /** As many as an endpoint can choose by. */
 const MOST_CHANNELS = 100;

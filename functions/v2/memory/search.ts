@@ -7,7 +7,7 @@ import { showJudgment, ShownJudgment, similarityOf } from '../../../lib/domain/m
 import { checkScope, idsOf, scoped } from '../../../lib/domain/memory/scopes.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { Id, isObject, optional, Text } from '../../../lib/schema.ts';
+import { Id, isObject, optional, Text } from '../../../lib/shared/schema.ts';
 
 const LIMIT = 10;
 

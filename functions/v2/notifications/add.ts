@@ -3,10 +3,10 @@ import { addNotifications } from '../../../lib/data/content/notifications.ts';
 import { ensurePlace } from '../../../lib/data/content/places.ts';
 import { hasRecipients, hasTemplates, isSmall, NewNotification, newNotification } from '../../../lib/domain/content/notifications.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../lib/errors.ts';
+import { ApiError } from '../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { Id, optional } from '../../../lib/schema.ts';
+import { Id, optional } from '../../../lib/shared/schema.ts';
 
 const message = 'Notification added successfully.';
 

@@ -4,14 +4,14 @@ import { requireWritable } from '../../../lib/data/content/places.ts';
 import { readDocuments } from '../../../lib/data/documents.ts';
 import { placeOf } from '../../../lib/data/folders.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
-import { dict } from '../../../lib/dict.ts';
+import { dict } from '../../../lib/shared/collections.ts';
 import { LocationKey } from '../../../lib/domain/content/location.ts';
 import { NotificationId } from '../../../lib/domain/content/notifications.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { ItemOutcome } from '../../../lib/results.ts';
-import { closedObject, Id, limits, list, optional, withFieldRule } from '../../../lib/schema.ts';
+import { ItemOutcome } from '../../../lib/shared/results.ts';
+import { closedObject, Id, limits, list, optional, withFieldRule } from '../../../lib/shared/schema.ts';
 
 const selectors = ['documentId', 'locationId', 'userId', 'notificationIds'] as const;
 

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { readNotificationLists } from '../../../lib/data/content/notificationLists.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
-import { distinct } from '../../../lib/dict.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { LocationKey } from '../../../lib/domain/content/location.ts';
 import { NotificationId, ShownNotification } from '../../../lib/domain/content/notifications.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
-import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/schema.ts';
+import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
 
 const path = '/v2/notifications/get';
 

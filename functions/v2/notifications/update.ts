@@ -4,14 +4,14 @@ import { requireWritable } from '../../../lib/data/content/places.ts';
 import { readDocuments } from '../../../lib/data/documents.ts';
 import { placeOf } from '../../../lib/data/folders.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
-import { distinctBy } from '../../../lib/dict.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { LocationKey } from '../../../lib/domain/content/location.ts';
 import { NotificationChange } from '../../../lib/domain/content/notifications.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemOutcome } from '../../../lib/results.ts';
-import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';
+import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
+import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/notifications/update',

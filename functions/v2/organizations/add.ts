@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { writeOrganizations } from '../../../lib/data/organizations.ts';
-import { distinctBy } from '../../../lib/dict.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../lib/results.ts';
-import { Id, limits, list, Name, optional, withOpenKeys } from '../../../lib/schema.ts';
+import { byId, ItemResults } from '../../../lib/shared/results.ts';
+import { Id, limits, list, Name, optional, withOpenKeys } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/organizations/add',

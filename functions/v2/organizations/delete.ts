@@ -1,13 +1,13 @@
 import { removeOrganizations } from '../../../lib/data/organizationRemoval.ts';
 import { removalMessage } from '../../../lib/data/removal/begin.ts';
 import { sendHints } from '../../../lib/deliveries/hints.ts';
-import { distinct } from '../../../lib/dict.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { sendTo } from '../../../lib/queues.ts';
-import { byId, ItemResults } from '../../../lib/results.ts';
-import { closedObject, Id, limits, list } from '../../../lib/schema.ts';
+import { byId, ItemResults } from '../../../lib/shared/results.ts';
+import { closedObject, Id, limits, list } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/organizations/delete',

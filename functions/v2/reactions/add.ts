@@ -7,8 +7,8 @@ import { groupEntries } from '../../../lib/domain/content/reactions.ts';
 import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { byId } from '../../../lib/results.ts';
-import { Id, limits, list, Name, optional } from '../../../lib/schema.ts';
+import { byId } from '../../../lib/shared/results.ts';
+import { Id, limits, list, Name, optional } from '../../../lib/shared/schema.ts';
 
 const Entry = z.object({
   annotationId: optional(Id),

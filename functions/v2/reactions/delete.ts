@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { writeReactions } from '../../../lib/data/content/reactionWriter.ts';
-import { distinct } from '../../../lib/dict.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { ContentUser } from '../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { byId, ItemOutcome } from '../../../lib/results.ts';
-import { closedObject, Id, limits, list, optional } from '../../../lib/schema.ts';
+import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
+import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/reactions/delete',

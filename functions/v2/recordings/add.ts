@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { addRecordings } from '../../../lib/data/content/recordings.ts';
-import { distinctBy } from '../../../lib/dict.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { NewRecording } from '../../../lib/domain/content/recordings.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { byId } from '../../../lib/results.ts';
-import { Id, limits, list } from '../../../lib/schema.ts';
+import { byId } from '../../../lib/shared/results.ts';
+import { Id, limits, list } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/recordings/add',

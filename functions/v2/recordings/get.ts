@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { listRecordings } from '../../../lib/data/content/recordings.ts';
 import { findListing, walkCursor } from '../../../lib/data/content/walk.ts';
-import { distinct } from '../../../lib/dict.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { ShownRecording } from '../../../lib/domain/content/recordings.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
-import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/schema.ts';
+import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
 
 const path = '/v2/recordings/get';
 

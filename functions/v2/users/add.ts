@@ -5,13 +5,13 @@ import { writeDocuments } from '../../../lib/data/documents.ts';
 import { placeOf, writeFolders } from '../../../lib/data/folders.ts';
 import { writeOrganizations } from '../../../lib/data/organizations.ts';
 import { documentResource, folderResource, type Resource, writeUsers } from '../../../lib/data/users.ts';
-import { distinctBy } from '../../../lib/dict.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { accessRoles } from '../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../lib/results.ts';
-import { documentOrFolder, Id, limits, list, optional, userContext, UserProfile } from '../../../lib/schema.ts';
+import { byId, ItemResults } from '../../../lib/shared/results.ts';
+import { documentOrFolder, Id, limits, list, optional, userContext, UserProfile } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/users/add',

@@ -5,14 +5,14 @@ import { jobMessage } from '../../../lib/data/jobs.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
 import { removeUsers } from '../../../lib/data/userDepartures.ts';
 import { documentResource, folderResource, type Resource } from '../../../lib/data/users.ts';
-import { distinct } from '../../../lib/dict.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { sendHints } from '../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { sendTo } from '../../../lib/queues.ts';
-import { byId, ItemOutcome } from '../../../lib/results.ts';
-import { closedObject, documentOrFolder, Id, limits, list, optional, userContext } from '../../../lib/schema.ts';
+import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
+import { closedObject, documentOrFolder, Id, limits, list, optional, userContext } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/users/delete',

@@ -5,14 +5,14 @@ import { placeOf, readFolders } from '../../../lib/data/folders.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
 import { byDocument, listUsers } from '../../../lib/data/userLists.ts';
 import { documentResource, folderResource, type ListedUser, Profile, type Resource } from '../../../lib/data/users.ts';
-import { dict, distinct } from '../../../lib/dict.ts';
+import { dict, distinct } from '../../../lib/shared/collections.ts';
 import { matchesUser } from '../../../lib/domain/users.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { internalAs } from '../../../lib/http/internalAs.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { paging } from '../../../lib/http/paging.ts';
-import { documentOrFolder, Id, limits, list, Name, notTogether, optional, PageSize, PageToken } from '../../../lib/schema.ts';
+import { documentOrFolder, Id, limits, list, Name, notTogether, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
 
 const path = '/v2/users/get';
 

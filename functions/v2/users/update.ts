@@ -4,13 +4,13 @@ import { readDocuments } from '../../../lib/data/documents.ts';
 import { placeOf, readFolders } from '../../../lib/data/folders.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
 import { documentResource, folderResource, type ResourceAt, updateUsers } from '../../../lib/data/users.ts';
-import { distinctBy } from '../../../lib/dict.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { accessRoles } from '../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../lib/results.ts';
-import { closedObject, documentOrFolder, Id, limits, list, optional, UserProfile } from '../../../lib/schema.ts';
+import { byId, ItemResults } from '../../../lib/shared/results.ts';
+import { closedObject, documentOrFolder, Id, limits, list, optional, UserProfile } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/users/update',

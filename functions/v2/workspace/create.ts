@@ -3,10 +3,10 @@ import { rateLimits } from '../../../lib/data/rateLimits.ts';
 import { createWorkspaces, unverifiedGraceDays, workspaceCreation } from '../../../lib/data/workspaces.ts';
 import { AvatarUrl, isDisposable, keysExpireAt, OwnerEmail, ShortName, showWorkspace, VerifyWithinMs, WorkspaceShown } from '../../../lib/domain/workspaces.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { ApiError, invalid } from '../../../lib/errors.ts';
+import { ApiError, invalid } from '../../../lib/shared/errors.ts';
 import { internalAs } from '../../../lib/http/internalAs.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { optional } from '../../../lib/schema.ts';
+import { optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/create',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readWorkspace } from '../../../lib/data/workspaces.ts';
 import { showWorkspace, WorkspaceShown } from '../../../lib/domain/workspaces.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../lib/errors.ts';
+import { ApiError } from '../../../lib/shared/errors.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

@@ -1,7 +1,7 @@
 import type { Capability } from '../../app/capability.ts';
 import { builtInAgent } from '../../domain/agents/builtIn.ts';
 import { type AgentGroup, MOST_GROUPS, withoutAgents } from '../../domain/agents/groups.ts';
-import { distinct } from '../../dict.ts';
+import { distinct } from '../../shared/collections.ts';
 import { settle } from '../settle.ts';
 import { insert, openTable, remove, replace, type Table } from '../table.ts';
 import { countChange } from './counts.ts';

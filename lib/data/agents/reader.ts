@@ -1,7 +1,7 @@
 import type { Capability } from '../../app/capability.ts';
 import type { Agent, AgentVersion, BuiltInChange, WholeAgent } from '../../domain/agents/agents.ts';
 import { builtInAgent } from '../../domain/agents/builtIn.ts';
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../shared/errors.ts';
 import type { Stored } from '../entity.ts';
 import { settle } from '../settle.ts';
 import { openTable, type Table, wanted } from '../table.ts';

@@ -1,9 +1,9 @@
-import { distinct, distinctBy } from '../../dict.ts';
+import { distinct, distinctBy } from '../../shared/collections.ts';
 import { builtInAgent } from '../../domain/agents/builtIn.ts';
 import type { AgentRun } from '../../domain/agents/runs.ts';
 import { type CommentAgent, runKey } from '../../domain/content/commentAgents.ts';
-import { ApiError } from '../../errors.ts';
-import { newId } from '../../ids.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
 import { beginJob } from '../jobs.ts';
 import { insert, type Table, wanted, type WriteOp } from '../table.ts';
 import { AgentEntity, AgentRunEntity, runStates } from './entities.ts';

@@ -1,6 +1,6 @@
 import type { Capability } from '../../app/capability.ts';
 import { type Agent, type AgentVersion, type BuiltInChange, changeIdentity, type IdentityChange, MOST_AGENTS, type WholeAgent, withRestored, withVersion } from '../../domain/agents/agents.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../shared/errors.ts';
 import type { Stored } from '../entity.ts';
 import { beginJob, type JobMessage, SETTLED_MS } from '../jobs.ts';
 import { settle } from '../settle.ts';

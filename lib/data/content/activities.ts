@@ -1,10 +1,10 @@
 import type { Capability } from '../../app/capability.ts';
-import { distinctBy } from '../../dict.ts';
+import { distinctBy } from '../../shared/collections.ts';
 import { Activity, type ActivityChange, type ActivityFilter, changeActivity, isOf, type NewActivity, type OwnActivity, type ShownActivity, showActivity, toActivity, toOwnActivity } from '../../domain/content/activities.ts';
 import type { ContentNames } from '../../domain/content/names.ts';
-import { invalid } from '../../errors.ts';
-import { derivedId } from '../../ids.ts';
-import type { ItemOutcome } from '../../results.ts';
+import { invalid } from '../../shared/errors.ts';
+import { derivedId } from '../../shared/ids.ts';
+import type { ItemOutcome } from '../../shared/results.ts';
 import { DocumentReader } from '../documents.ts';
 import { defineEntity, indexPartition, type Stored } from '../entity.ts';
 import type { Cause } from '../events.ts';

@@ -1,12 +1,12 @@
 import { building, type Capability } from '../../app/capability.ts';
-import { distinct } from '../../dict.ts';
+import { distinct } from '../../shared/collections.ts';
 import { agentsOf } from '../../domain/content/commentAgents.ts';
 import type { Happening } from '../../domain/content/commentEvents.ts';
 import { changeComment, type Comment, type CommentChange, MOST_COMMENTS, type NewComment, newComments, saysOther } from '../../domain/content/comments.ts';
 import { type Thread, withComments, withoutComments } from '../../domain/content/threads.ts';
-import { ApiError, invalid } from '../../errors.ts';
-import { inSlices } from '../../inSlices.ts';
-import type { ItemOutcome } from '../../results.ts';
+import { ApiError, invalid } from '../../shared/errors.ts';
+import { inSlices } from '../../shared/inSlices.ts';
+import type { ItemOutcome } from '../../shared/results.ts';
 import { readActivityConfig } from '../activityConfig.ts';
 import { findAgents } from '../agents/runs.ts';
 import type { Stored } from '../entity.ts';

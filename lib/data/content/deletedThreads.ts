@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { instantKey } from '../../domain/content/times.ts';
+import { instantKey } from '../../shared/times.ts';
 import { defineEntity } from '../entity.ts';
 import { joinKey } from '../keys.ts';
 import { type Table, upsert, type WriteOp } from '../table.ts';

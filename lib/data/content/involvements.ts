@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { instantKey } from '../../domain/content/times.ts';
+import { instantKey } from '../../shared/times.ts';
 import { defineEntity } from '../entity.ts';
 import type { Place } from '../folders.ts';
 import { remove, upsert, type WriteOp } from '../table.ts';

@@ -1,8 +1,8 @@
 import type { Capability } from '../../app/capability.ts';
 import { type Location, locationKey } from '../../domain/content/location.ts';
 import type { Reaction } from '../../domain/content/reactions.ts';
-import { ApiError } from '../../errors.ts';
-import { inParallel } from '../../inParallel.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import { settle } from '../settle.ts';
 import { inTransactions, openTable, replace, type Table, wanted } from '../table.ts';
 import { type Located, type LocationRecords, readLocation } from './locationRecords.ts';

@@ -1,9 +1,9 @@
 import type { Capability } from '../../app/capability.ts';
-import { distinctBy } from '../../dict.ts';
+import { distinctBy } from '../../shared/collections.ts';
 import { names, type Notification, type ShownNotification, showNotification } from '../../domain/content/notifications.ts';
 import type { Guard } from '../../domain/content/threadAccess.ts';
-import { invalid } from '../../errors.ts';
-import { limits } from '../../schema.ts';
+import { invalid } from '../../shared/errors.ts';
+import { limits } from '../../shared/schema.ts';
 import { type Document, DocumentReader } from '../documents.ts';
 import { type Place, placeOf } from '../folders.ts';
 import { joinKey } from '../keys.ts';

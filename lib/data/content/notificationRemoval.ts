@@ -1,6 +1,6 @@
 import type { Capability } from '../../app/capability.ts';
-import { distinct } from '../../dict.ts';
-import type { ItemOutcome } from '../../results.ts';
+import { distinct } from '../../shared/collections.ts';
+import type { ItemOutcome } from '../../shared/results.ts';
 import type { Document } from '../documents.ts';
 import { placeOf } from '../folders.ts';
 import type { Organization } from '../organizations.ts';

@@ -1,11 +1,11 @@
 import type { Capability } from '../../app/capability.ts';
-import { distinct } from '../../dict.ts';
-import { instantKey } from '../../domain/content/times.ts';
+import { distinct } from '../../shared/collections.ts';
+import { instantKey } from '../../shared/times.ts';
 import { contextItems } from '../../domain/content/comments.ts';
 import { annotationOf, changeNotification, fits, names, Notification, type NotificationChange, type ThreadReference } from '../../domain/content/notifications.ts';
 import { completeUser, type ContentUser, isIncomplete } from '../../domain/content/user.ts';
-import { inSlices } from '../../inSlices.ts';
-import type { ItemOutcome } from '../../results.ts';
+import { inSlices } from '../../shared/inSlices.ts';
+import type { ItemOutcome } from '../../shared/results.ts';
 import { type Document, DocumentReader, type PlacedDocument } from '../documents.ts';
 import { defineEntity, type Stored } from '../entity.ts';
 import { type Place, placeOf } from '../folders.ts';

@@ -1,6 +1,6 @@
 import type { Capability } from '../../app/capability.ts';
 import { building } from '../../app/capability.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../shared/errors.ts';
 import { newDocumentAccess } from '../apiKeyConfig.ts';
 import { type Document, readDocuments, writeDocuments } from '../documents.ts';
 import { type Place, placeOf } from '../folders.ts';

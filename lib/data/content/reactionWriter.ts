@@ -1,5 +1,5 @@
 import type { Capability } from '../../app/capability.ts';
-import { distinct } from '../../dict.ts';
+import { distinct } from '../../shared/collections.ts';
 import type { Happening } from '../../domain/content/commentEvents.ts';
 import type { Comment } from '../../domain/content/comments.ts';
 import { type CommentName, type Reacting, type Reaction, react, type ReactionReference, showReaction, withReference } from '../../domain/content/reactions.ts';

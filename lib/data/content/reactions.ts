@@ -1,4 +1,4 @@
-import { instantKey } from '../../domain/content/times.ts';
+import { instantKey } from '../../shared/times.ts';
 import { Reaction, type ReactionReference } from '../../domain/content/reactions.ts';
 import { defineEntity, type Stored } from '../entity.ts';
 import type { Place } from '../folders.ts';

@@ -1,6 +1,6 @@
 import type { Capability } from '../../app/capability.ts';
 import { type NewRecording, Recording, recorderPayload, type ShownRecording, showRecording, toRecording } from '../../domain/content/recordings.ts';
-import { instantKey } from '../../domain/content/times.ts';
+import { instantKey } from '../../shared/times.ts';
 import { defineEntity, type Stored } from '../entity.ts';
 import { emit } from '../events.ts';
 import type { Place } from '../folders.ts';

@@ -2,7 +2,7 @@ import { building, type Capability } from '../../app/capability.ts';
 import type { ThreadFilters } from '../../domain/content/threadFilters.ts';
 import type { Guard } from '../../domain/content/threadAccess.ts';
 import { guarded, isUnread } from '../../domain/content/threads.ts';
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from '../documents.ts';
 import { placeOf } from '../folders.ts';
 import { findOrganization, type OrganizationReader } from '../organizations.ts';

@@ -1,5 +1,5 @@
 import { building, type Capability } from '../../app/capability.ts';
-import { dict } from '../../dict.ts';
+import { dict } from '../../shared/collections.ts';
 import type { ContentNames } from '../../domain/content/names.ts';
 import { meets, type ThreadFilters } from '../../domain/content/threadFilters.ts';
 import { type RowParts, showThread, type ThreadRow, threadRow } from '../../domain/content/threads.ts';

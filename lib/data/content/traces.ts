@@ -3,8 +3,8 @@ import {
   commentGoes, eraseFromActivity, eraseFromComment, eraseFromNotification, eraseFromRecording, eraseFromThread, type Leaving, quotedComment, recordingGoes, threadGoes, withoutReactors,
 } from '../../domain/content/erase.ts';
 import type { Notification } from '../../domain/content/notifications.ts';
-import { instantKey } from '../../domain/content/times.ts';
-import { inParallel } from '../../inParallel.ts';
+import { instantKey } from '../../shared/times.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import { DocumentEntity } from '../documents.ts';
 import type { Entity, Stored } from '../entity.ts';
 import type { Place } from '../folders.ts';

@@ -4,8 +4,8 @@ import {
 } from '../../domain/content/erase.ts';
 import type { Reaction } from '../../domain/content/reactions.ts';
 import { type Thread, withoutComments } from '../../domain/content/threads.ts';
-import { instantKey } from '../../domain/content/times.ts';
-import { inParallel } from '../../inParallel.ts';
+import { instantKey } from '../../shared/times.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import type { Stored } from '../entity.ts';
 import type { Place } from '../folders.ts';
 import { keyPrefix } from '../keys.ts';

@@ -1,9 +1,9 @@
-import { distinct } from '../../dict.ts';
+import { distinct } from '../../shared/collections.ts';
 import { type DocumentAccess, folderChain, type Grant, organizationPermission, type ResourceType, type UserAccess } from '../../domain/access.ts';
 import { type Guard, isOpenToAll, maySee, maySeeWithoutContext, requiredContext, type Viewer } from '../../domain/content/threadAccess.ts';
 import { guarded } from '../../domain/content/threads.ts';
 import { type Guarded, visibleToMembersOf } from '../../domain/content/visibility.ts';
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import { DocumentReader } from '../documents.ts';
 import type { Stored } from '../entity.ts';
 import { departuresOf } from '../folderDepartures.ts';

@@ -1,5 +1,5 @@
 import { building, type Capability } from '../../app/capability.ts';
-import { distinct } from '../../dict.ts';
+import { distinct } from '../../shared/collections.ts';
 import { DocumentEntity, type DocumentReader, type PlacedDocument, readDocuments } from '../documents.ts';
 import type { Entity, Stored } from '../entity.ts';
 import { type Place, placeOf } from '../folders.ts';

@@ -1,6 +1,6 @@
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import type { DocumentPlace } from '../content/places.ts';
-import { newId } from '../../ids.ts';
+import { newId } from '../../shared/ids.ts';
 import { type Table, upsert } from '../table.ts';
 import { type Blob, EditorPartEntity } from './entities.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Capability } from '../../app/capability.ts';
-import { newId } from '../../ids.ts';
-import type { ItemOutcome } from '../../results.ts';
+import { newId } from '../../shared/ids.ts';
+import type { ItemOutcome } from '../../shared/results.ts';
 import type { ContentPlace, DocumentPlace } from '../content/places.ts';
 import type { Key, Stored } from '../entity.ts';
 import { beginJob, SETTLED_MS } from '../jobs.ts';

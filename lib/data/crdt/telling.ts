@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { newId } from '../../ids.ts';
+import { newId } from '../../shared/ids.ts';
 import type { ContentPlace } from '../content/places.ts';
 import { beginJob, type JobMessage } from '../jobs.ts';
 import type { WriteOp } from '../table.ts';

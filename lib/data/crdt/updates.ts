@@ -1,7 +1,7 @@
 import type { Capability } from '../../app/capability.ts';
 import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from '../../domain/crdt/document.ts';
 import { merged } from '../../domain/editorUpdates.ts';
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../shared/errors.ts';
 import type { DocumentPlace } from '../content/places.ts';
 import { openTable, type Table } from '../table.ts';
 import { EditorReader } from './reading.ts';

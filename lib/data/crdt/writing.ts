@@ -1,6 +1,6 @@
 import type * as Y from 'yjs';
 import { openDocument } from '../../domain/crdt/document.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../shared/errors.ts';
 import type { ContentPlace, DocumentPlace } from '../content/places.ts';
 import type { JobMessage } from '../jobs.ts';
 import { pause } from '../settle.ts';

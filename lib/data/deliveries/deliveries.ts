@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { Capability } from '../../app/capability.ts';
-import { instantKey } from '../../domain/content/times.ts';
+import { instantKey } from '../../shared/times.ts';
 import { Delivery, hasFailed, isPending, newDelivery, type Pending, recovered, resent } from '../../domain/deliveries/delivery.ts';
 import type { EndpointHealth } from '../../domain/deliveries/health.ts';
 import { attemptOutcomes } from '../../domain/deliveries/outcome.ts';
 import type { Timing } from '../../domain/deliveries/schedule.ts';
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import { defineEntity, indexPartition, type Stored } from '../entity.ts';
 import { EventEntity, eventShards, type NewEvent, recordEvent, type StoredEvent } from '../events.ts';
 import { tenantOf } from '../keys.ts';

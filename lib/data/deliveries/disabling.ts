@@ -1,6 +1,6 @@
 import type { Capability } from '../../app/capability.ts';
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoints.ts';
-import { iso } from '../../iso.ts';
+import { iso } from '../../shared/isoTime.ts';
 import type { Stored } from '../entity.ts';
 import { emit } from '../events.ts';
 import { openTable, replace, type Table } from '../table.ts';

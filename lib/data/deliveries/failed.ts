@@ -1,5 +1,5 @@
 import type { Capability } from '../../app/capability.ts';
-import { instantKey } from '../../domain/content/times.ts';
+import { instantKey } from '../../shared/times.ts';
 import { hasFailed } from '../../domain/deliveries/delivery.ts';
 import { indexPartition } from '../entity.ts';
 import { openTable, type Table } from '../table.ts';

@@ -1,8 +1,8 @@
 import type { Capability, IndexName } from '../../app/capability.ts';
-import { instantKey } from '../../domain/content/times.ts';
+import { instantKey } from '../../shared/times.ts';
 import type { Delivery } from '../../domain/deliveries/delivery.ts';
 import { type ShownStatus, shownStatus } from '../../domain/deliveries/shown.ts';
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import { indexPartition, type Key, type Stored } from '../entity.ts';
 import { EventEntity, eventShards, eventsOf, type StoredEvent } from '../events.ts';
 import { openTable, type Table } from '../table.ts';

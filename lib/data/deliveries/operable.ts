@@ -3,7 +3,7 @@ import { basicUrl, isBasicTarget } from '../../domain/deliveries/matching.ts';
 import { requireEnabled } from '../../domain/webhooks/advanced.ts';
 import { unknownEndpoint } from '../../domain/webhooks/endpoints.ts';
 import type { ApiKeyCaller } from '../../app/endpoint.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../shared/errors.ts';
 import { openTable, type Table, wanted } from '../table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../webhooks/configs.ts';
 import { WebhookEndpointEntity } from '../webhooks/endpoints.ts';

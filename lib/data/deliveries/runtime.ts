@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../../app/capability.ts';
-import { instantKey } from '../../domain/content/times.ts';
+import { instantKey } from '../../shared/times.ts';
 import { gateOf } from '../../domain/deliveries/breaker.ts';
 import { EndpointHealth, healthAt } from '../../domain/deliveries/health.ts';
 import { interval, TOLERANCE } from '../../domain/deliveries/limiter.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { building, type Capability } from '../../app/capability.ts';
 import type { Log } from '../../app/endpoint.ts';
 import { faultOf, type Judgment, type JudgmentPlace, type NewJudgment, toJudgment } from '../../domain/memory/judgments.ts';
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import { type Embedders, embeds } from '../../memory/embedder.ts';
 import { needsChange } from '../../memory/models.ts';
 import { beginEmbedding, beginModelChange } from '../../memory/pending.ts';

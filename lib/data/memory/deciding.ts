@@ -3,7 +3,7 @@ import type { Thread } from '../../domain/content/threads.ts';
 import type { ContentUser } from '../../domain/content/user.ts';
 import { decisionOf } from '../../domain/memory/decisions.ts';
 import type { Judgment } from '../../domain/memory/judgments.ts';
-import { derivedId } from '../../ids.ts';
+import { derivedId } from '../../shared/ids.ts';
 import { beginEmbedding } from '../../memory/pending.ts';
 import type { ContentPlace } from '../content/places.ts';
 import type { Stored } from '../entity.ts';

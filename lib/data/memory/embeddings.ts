@@ -2,7 +2,7 @@ import type { Capability } from '../../app/capability.ts';
 import { calendarOf } from '../../domain/memory/calendar.ts';
 import { filteredValues } from '../../domain/memory/filters.ts';
 import type { Judgment } from '../../domain/memory/judgments.ts';
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import type { Stored } from '../entity.ts';
 import { insert, advance, openTable, replace, type Table, type WriteOp } from '../table.ts';
 import { type EmbeddingState, EmbeddingStateEntity, JudgmentEntity, type JudgmentRef, type JudgmentVector, JudgmentVectorEntity, listingOf, vectorsOf } from './entities.ts';

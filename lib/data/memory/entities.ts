@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { IndexName } from '../../app/capability.ts';
 import { Judgment } from '../../domain/memory/judgments.ts';
 import { type Filtered, filtered, filteredValues, type TimeRange } from '../../domain/memory/filters.ts';
-import { instantKey } from '../../domain/content/times.ts';
+import { instantKey } from '../../shared/times.ts';
 import { defineEntity, indexPartition, type Key } from '../entity.ts';
 import type { Place } from '../folders.ts';
 import { encodePart } from '../keys.ts';

@@ -1,5 +1,5 @@
 import { eraseFromJudgment, type Judgment } from '../../domain/memory/judgments.ts';
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import type { Place } from '../folders.ts';
 import { settle } from '../settle.ts';
 import { replace, type Table } from '../table.ts';

@@ -1,4 +1,4 @@
-import { distinct } from '../../dict.ts';
+import { distinct } from '../../shared/collections.ts';
 import { ALWAYS, type JudgmentFilters, type TimeRange } from '../../domain/memory/filters.ts';
 import type { Judgment } from '../../domain/memory/judgments.ts';
 import { liveDocuments } from '../content/walk.ts';

@@ -3,7 +3,7 @@ import { partsOf, type Stretch, stretchesOf } from '../../domain/memory/calendar
 import { ALWAYS, type JudgmentFilters, type TimeRange } from '../../domain/memory/filters.ts';
 import { contentText, type Judgment, reviewText } from '../../domain/memory/judgments.ts';
 import { distance } from '../../domain/memory/vectors.ts';
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import type { Key, Stored } from '../entity.ts';
 import { JudgmentEntity, judgmentKeyOf, JudgmentVectorEntity, listingOf, vectorKeyOf, vectorsOf } from './entities.ts';
 import { JudgmentReader, type JudgmentScope } from './reading.ts';

@@ -1,6 +1,6 @@
 import { QueryCommand, SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
 import type { IndexName, VectorIndexName } from '../../app/capability.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../shared/errors.ts';
 import type { Key } from '../entity.ts';
 import type { Table } from '../table.ts';
 

@@ -1,4 +1,4 @@
-import { newId } from '../../ids.ts';
+import { newId } from '../../shared/ids.ts';
 import type { Place } from '../folders.ts';
 import type { QueueMessage } from '../../queues.ts';
 import { beginJob, type JobKind, jobMessage, type JobMessage, SETTLED_MS } from '../jobs.ts';

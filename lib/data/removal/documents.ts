@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs.ts';
 import type { Table } from '../table.ts';
 import type { DocumentsRemoval, RemovedDocument } from './begin.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { rootFolderId } from '../../domain/folders.ts';
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import { DocumentEntity } from '../documents.ts';
 import type { Key, Stored } from '../entity.ts';
 import { FolderDepartureEntity } from '../folderDepartures.ts';

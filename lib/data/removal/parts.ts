@@ -1,6 +1,6 @@
 import type { Comment } from '../../domain/content/comments.ts';
 import type { Thread } from '../../domain/content/threads.ts';
-import { inParallel } from '../../inParallel.ts';
+import { inParallel } from '../../shared/inParallel.ts';
 import { ActivityEntity } from '../content/activities.ts';
 import { DeletedThreadEntity } from '../content/deletedThreads.ts';
 import { InvolvementEntity } from '../content/involvements.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ApiError, invalid } from '../../errors.ts';
+import { ApiError, invalid } from '../../shared/errors.ts';
 import type { BuiltInAgent } from './builtIn.ts';
 import type { Behaviour } from './configuration.ts';
 import { showRuns } from './runs.ts';

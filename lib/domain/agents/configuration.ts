@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { isLongerThan } from '../../bytes.ts';
-import { ApiError, type Issue } from '../../errors.ts';
-import { Id, Name, OpenObject, optional, Text } from '../../schema.ts';
+import { isLongerThan } from '../../shared/bytes.ts';
+import { ApiError, type Issue } from '../../shared/errors.ts';
+import { Id, Name, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { hideSecrets, keepSecrets, type Path } from './secrets.ts';
 import { behaviourShape, openFields, type OpenKeys } from './shapes.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { distinct } from '../../dict.ts';
-import { ApiError } from '../../errors.ts';
-import { Id, limits, list, OpenObject, optional, Text } from '../../schema.ts';
+import { distinct } from '../../shared/collections.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { Id, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { showMetadata } from './agents.ts';
 import type { OpenKeys } from './shapes.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { LONGEST_URL, parseHttpUrl } from '../../net/httpUrl.ts';
-import { JsonValue, limits, list, Name, OpenObject, optional, Text, withOpenKeys } from '../../schema.ts';
+import { JsonValue, limits, list, Name, OpenObject, optional, Text, withOpenKeys } from '../../shared/schema.ts';
 import { HeaderSecret } from '../configs.ts';
 
 /** How agents execute; `ai` when nothing is said (spec 4.10). */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { isLongerThan } from '../../bytes.ts';
-import { ApiError } from '../../errors.ts';
-import { Id, JsonValue, limits, Name, OpenObject, optional, Text } from '../../schema.ts';
+import { isLongerThan } from '../../shared/bytes.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { Id, JsonValue, limits, Name, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { type ActivityConfig, initialActivityConfig } from '../activityConfig.ts';
 import type { commentVerbs } from '../groupedTriggers.ts';
 import { ContentUser, StoredUser } from './user.ts';

@@ -1,6 +1,6 @@
-import { distinct, distinctBy } from '../../dict.ts';
+import { distinct, distinctBy } from '../../shared/collections.ts';
 import type { AgentRun } from '../agents/runs.ts';
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../shared/errors.ts';
 import { agentSourceOf, knownAgent, type NewComment } from './comments.ts';
 
 /** An agent of the service's own that a comment is of. */

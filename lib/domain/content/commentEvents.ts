@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isLongerThan } from '../../bytes.ts';
-import { distinct } from '../../dict.ts';
+import { isLongerThan } from '../../shared/bytes.ts';
+import { distinct } from '../../shared/collections.ts';
 import { type TriggerType, triggerTypes } from '../events/catalogue.ts';
 import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../events/payload.ts';
 import { commentVerbs } from '../groupedTriggers.ts';

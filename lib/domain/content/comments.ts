@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { isLongerThan } from '../../bytes.ts';
-import { distinct } from '../../dict.ts';
-import { AccessContext, Id, IsoTime, keptObject, list, Name, OpenObject, optional, Text, withFieldRule } from '../../schema.ts';
+import { isLongerThan } from '../../shared/bytes.ts';
+import { distinct } from '../../shared/collections.ts';
+import { AccessContext, Id, IsoTime, keptObject, list, Name, OpenObject, optional, Text, withFieldRule } from '../../shared/schema.ts';
 import { accessFields } from '../access.ts';
 import { type ContentNames, recordMetadata } from './names.ts';
 import { Actions, Progress } from './progress.ts';
 import { ReactionReference } from './reactions.ts';
-import { broughtIn } from './times.ts';
+import { broughtIn } from '../../shared/times.ts';
 import { ContentUser, MOST_INVOLVED, StoredUser } from './user.ts';
 
 /** How many comments one call brings, and how many a thread takes (design 5). */

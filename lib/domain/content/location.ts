@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { Id, keptObject, limits, optional, Text } from '../../schema.ts';
+import { Id, keptObject, limits, optional, Text } from '../../shared/schema.ts';
 
 const LocationId = z.union([Id, z.number()], { error: 'must be a string or a number' });
 const LocationName = Text.max(limits.idCharacters);

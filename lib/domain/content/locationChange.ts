@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../shared/errors.ts';
 import { Location, locationKey } from './location.ts';
 
 /** What `locations/update` makes of a stored location. */

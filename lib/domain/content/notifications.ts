@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { isLongerThan } from '../../bytes.ts';
-import { dict, distinct, distinctBy } from '../../dict.ts';
-import { AccessContext, Id, limits, list, Name, OpenObject, optional, Text } from '../../schema.ts';
+import { isLongerThan } from '../../shared/bytes.ts';
+import { dict, distinct, distinctBy } from '../../shared/collections.ts';
+import { AccessContext, Id, limits, list, Name, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { accessFields } from '../access.ts';
 import { Location, locationKey } from './location.ts';
 import { ContentUser, MOST_INVOLVED, StoredUser } from './user.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { iso } from '../../iso.ts';
-import { IsoTime } from '../../schema.ts';
+import { iso } from '../../shared/isoTime.ts';
+import { IsoTime } from '../../shared/schema.ts';
 import { ShownComment } from './comments.ts';
 import { StoredUser } from './user.ts';
 

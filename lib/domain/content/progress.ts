@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Id, keptObject, limits, list, OpenObject, optional, Text } from '../../schema.ts';
-import { Instant } from './times.ts';
+import { Id, keptObject, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
+import { Instant } from '../../shared/times.ts';
 
 const MOST_STEPS = 100;
 const MOST_ACTIONS = 20;

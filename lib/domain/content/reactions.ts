@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { isLongerThan } from '../../bytes.ts';
-import { distinctBy } from '../../dict.ts';
+import { isLongerThan } from '../../shared/bytes.ts';
+import { distinctBy } from '../../shared/collections.ts';
 import { type Location, locationKey } from './location.ts';
 import { type ContentUser, MOST_INVOLVED, StoredUser } from './user.ts';
 

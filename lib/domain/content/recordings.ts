@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { isLongerThan } from '../../bytes.ts';
-import { Id, keptObject, list, Name, OpenObject, optional, Text } from '../../schema.ts';
+import { isLongerThan } from '../../shared/bytes.ts';
+import { Id, keptObject, list, Name, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../events/payload.ts';
 import { Location, locationKey } from './location.ts';
 import { type ContentNames, eventIds, eventMetadata, recordMetadata } from './names.ts';

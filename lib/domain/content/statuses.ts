@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, keptObject, Name, optional } from '../../schema.ts';
+import { Id, keptObject, Name, optional } from '../../shared/schema.ts';
 
 /** The statuses that every customer has (facts B17); others are the customer's own. */
 const catalogue: Readonly<Record<string, Status>> = {

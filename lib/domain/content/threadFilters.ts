@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
-import { Id, limits, list, Name, optional, PageSize, PageToken, withFieldRule } from '../../schema.ts';
+import { Id, limits, list, Name, optional, PageSize, PageToken, withFieldRule } from '../../shared/schema.ts';
 import { LocationKey } from './location.ts';
 import type { Status } from './statuses.ts';
 import { involvedUserIds, mentionedUserIds, type RowParts, type Thread } from './threads.ts';
-import { Instant } from './times.ts';
+import { Instant } from '../../shared/times.ts';
 
 /** The threads that a call names, or describes by where they are and who takes part. */
 export const selectors = {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { isLongerThan } from '../../bytes.ts';
-import { distinct } from '../../dict.ts';
-import { Id, keptObject, list, OpenObject, optional } from '../../schema.ts';
+import { isLongerThan } from '../../shared/bytes.ts';
+import { distinct } from '../../shared/collections.ts';
+import { Id, keptObject, list, OpenObject, optional } from '../../shared/schema.ts';
 import {
   agentSourceOf, type Comment, commentLists, CommentRow, commentRow, Context, contextItems, knownAgent, mentionedIn, newComments, oneCommentList, read, sentComments, ShownComment, ShownContext, showComment, showContext,
 } from './comments.ts';
@@ -10,7 +10,7 @@ import { Location, locationKey } from './location.ts';
 import { type ContentNames, recordMetadata } from './names.ts';
 import { Actions, Progress } from './progress.ts';
 import { initialStatus, isTerminal, SentStatus, type Status, statusOf } from './statuses.ts';
-import { broughtIn, Instant } from './times.ts';
+import { broughtIn, Instant } from '../../shared/times.ts';
 import { ContentUser, StoredUser } from './user.ts';
 import { type Guarded, Visibility } from './visibility.ts';
 

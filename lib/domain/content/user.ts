@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, UserProfile } from '../../schema.ts';
+import { Id, UserProfile } from '../../shared/schema.ts';
 
 /** A user as content names one (spec 2): who wrote, reacted, recorded or acted. Only `userId` is required. */
 export const ContentUser = UserProfile.extend({ userId: Id });

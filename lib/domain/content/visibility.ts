@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { isLongerThan } from '../../bytes.ts';
-import { Id, list, optional } from '../../schema.ts';
+import { isLongerThan } from '../../shared/bytes.ts';
+import { Id, list, optional } from '../../shared/schema.ts';
 
 export const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
 

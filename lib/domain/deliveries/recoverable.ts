@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../shared/errors.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 /** How far back messages are recovered. */

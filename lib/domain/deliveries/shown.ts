@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { IsoTime } from '../../schema.ts';
-import { ApiError } from '../../errors.ts';
-import { iso } from '../../iso.ts';
+import { IsoTime } from '../../shared/schema.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { iso } from '../../shared/isoTime.ts';
 import { type Delivery, type DeliveryStatus, hasFailed } from './delivery.ts';
 import { type AttemptOutcome, attemptOutcomes } from './outcome.ts';
 

@@ -1,5 +1,5 @@
-import { isLongerThan } from '../../bytes.ts';
-import { distinct } from '../../dict.ts';
+import { isLongerThan } from '../../shared/bytes.ts';
+import { distinct } from '../../shared/collections.ts';
 import { completeUser, isIncomplete, type NamedUser, type ShownProfile } from '../content/user.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './payload.ts';
 

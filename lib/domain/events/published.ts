@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { distinct } from '../../dict.ts';
-import { invalid } from '../../errors.ts';
-import { AccessContext, Id } from '../../schema.ts';
+import { distinct } from '../../shared/collections.ts';
+import { invalid } from '../../shared/errors.ts';
+import { AccessContext, Id } from '../../shared/schema.ts';
 import { accessFields } from '../access.ts';
 import { type EventNames, eventMetadata } from '../content/names.ts';
 import { type ContentUser, MOST_INVOLVED } from '../content/user.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../../schema.ts';
+import { optional } from '../../shared/schema.ts';
 import { type EventType, eventTypes, type TriggerType, triggerTypes } from './catalogue.ts';
 
 /** A trigger map as callers send it: event types that have a trigger, each on or off. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Id, Name, optional } from '../../schema.ts';
-import { Instant } from '../content/times.ts';
+import { Id, Name, optional } from '../../shared/schema.ts';
+import { Instant } from '../../shared/times.ts';
 import { type Judgment, judgeTypeOf, judgeTypes } from './judgments.ts';
 
 /** What narrows judgments by what they say of themselves; each is met exactly. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Id, Name, optional, Text } from '../../schema.ts';
-import { EpochMilliseconds } from '../content/times.ts';
+import { Id, Name, optional, Text } from '../../shared/schema.ts';
+import { EpochMilliseconds } from '../../shared/times.ts';
 
 /** Whether a person decided, or an agent. */
 export const judgeTypes = ['human', 'agent'] as const;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, optional } from '../../schema.ts';
+import { Id, optional } from '../../shared/schema.ts';
 
 /** How far a search looks: in a document, in an organization with all its documents, or in all that the API key has. */
 export const scopeNames = ['document', 'organization', 'apiKey'] as const;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ApiKeyCaller } from '../../app/endpoint.ts';
-import { ApiError } from '../../errors.ts';
-import { optional } from '../../schema.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { optional } from '../../shared/schema.ts';
 import { type Change, merge } from '../configs.ts';
 import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
 

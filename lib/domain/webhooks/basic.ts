@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../../schema.ts';
+import { optional } from '../../shared/schema.ts';
 import { type Change, HeaderSecret, merge } from '../configs.ts';
 import { defaultWebhookTriggers } from '../events/catalogue.ts';
 import { TriggerMap } from '../events/triggers.ts';

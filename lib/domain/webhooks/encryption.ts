@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parsePublicKey } from '../../crypto/publicKey.ts';
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../shared/errors.ts';
 
 /** A 16,384-bit key, the longest that works, is 2,900 characters as PEM. */
 const LONGEST_KEY = 8_192;

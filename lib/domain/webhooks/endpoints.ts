@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { distinct } from '../../dict.ts';
-import { ApiError } from '../../errors.ts';
-import { Id, IsoTime, list, OpenObject, optional, Text } from '../../schema.ts';
+import { distinct } from '../../shared/collections.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { Id, IsoTime, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { type Change, merge } from '../configs.ts';
 import { EventTypeName } from '../events/triggers.ts';
 import { liveSecrets, SigningSecret } from './secrets.ts';

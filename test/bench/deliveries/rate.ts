@@ -6,7 +6,7 @@ import { recordEvent } from '../../../lib/data/events.ts';
 import { openTable } from '../../../lib/data/table.ts';
 import { messageAbout } from '../../../lib/deliveries/message.ts';
 import { initialAdvancedConfig } from '../../../lib/domain/webhooks/advanced.ts';
-import { newId } from '../../../lib/ids.ts';
+import { newId } from '../../../lib/shared/ids.ts';
 import type { QueueMessage } from '../../../lib/queues.ts';
 import { startEngine } from '../../support/engine.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';

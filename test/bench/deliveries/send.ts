@@ -11,7 +11,7 @@ import type { DeliveryMessage } from '../../../lib/deliveries/message.ts';
 import { initialAdvancedConfig } from '../../../lib/domain/webhooks/advanced.ts';
 import { newEndpoint, type WebhookEndpoint } from '../../../lib/domain/webhooks/endpoints.ts';
 import { advancedPayload } from '../../../lib/domain/webhooks/payloads.ts';
-import { newId } from '../../../lib/ids.ts';
+import { newId } from '../../../lib/shared/ids.ts';
 import { startEngine } from '../../support/engine.ts';
 import { printTable, quantile, ratio, type Row } from '../report.ts';
 import { Memory } from './memory.ts';

@@ -11,7 +11,7 @@ import { fanOut } from '../../../lib/deliveries/fanOut.ts';
 import type { DeliveryMessage } from '../../../lib/deliveries/message.ts';
 import { WebhookRequests } from '../../../lib/deliveries/request.ts';
 import type { Timing } from '../../../lib/domain/deliveries/schedule.ts';
-import { newId } from '../../../lib/ids.ts';
+import { newId } from '../../../lib/shared/ids.ts';
 import type { CountedMetric } from '../../../lib/observability/deliveryMetrics.ts';
 import type { QueueSender } from '../../../lib/queues.ts';
 import { createWebhookClient } from '../../../lib/webhooks/send.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { createAgentGroups } from '../../../../lib/data/agents/groups.ts';
 import { MOST_GROUPS, NewGroup, newGroup, requireKnown, showGroup, ShownGroup } from '../../../../lib/domain/agents/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/errors.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint({

@@ -3,7 +3,7 @@ import { removeAgentGroups } from '../../../../lib/data/agents/groups.ts';
 import { unknownGroup } from '../../../../lib/domain/agents/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { closedObject, Id } from '../../../../lib/schema.ts';
+import { closedObject, Id } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/agents/groups/delete',

@@ -5,7 +5,7 @@ import { builtInAgent } from '../../../../lib/domain/agents/builtIn.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
-import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/schema.ts';
+import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
 
 const path = '/v2/agents/versions/list';
 

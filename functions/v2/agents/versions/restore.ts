@@ -3,9 +3,9 @@ import { removeAgents } from '../../../../lib/data/agents/writer.ts';
 import { onlyCustomAgents, unknownAgent } from '../../../../lib/domain/agents/agents.ts';
 import { builtInAgent } from '../../../../lib/domain/agents/builtIn.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/errors.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id } from '../../../../lib/schema.ts';
+import { Id } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/agents/versions/restore',

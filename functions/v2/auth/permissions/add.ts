@@ -4,7 +4,7 @@ import { grantAccess } from '../../../../lib/data/users.ts';
 import { accessFields, accessRoles, defaultAccessRole } from '../../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { AccessContext, Id, limits, list, NamedResource, optional, UnixSeconds } from '../../../../lib/schema.ts';
+import { AccessContext, Id, limits, list, NamedResource, optional, UnixSeconds } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/auth/permissions/add',

@@ -3,13 +3,13 @@ import { readDocuments } from '../../../../lib/data/documents.ts';
 import { placeOf, readFolders } from '../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { readUsers } from '../../../../lib/data/users.ts';
-import { dict, distinct } from '../../../../lib/dict.ts';
+import { dict, distinct } from '../../../../lib/shared/collections.ts';
 import { accessRoles, accessTypes, permissionErrorCodes } from '../../../../lib/domain/access.ts';
 import { userPermissions } from '../../../../lib/domain/permissions.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/errors.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id, limits, list, optional } from '../../../../lib/schema.ts';
+import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 const Entry = z.object({
   accessRole: z.enum(accessRoles).optional(),

@@ -3,7 +3,7 @@ import { findResources } from '../../../../lib/data/resources.ts';
 import { revokeGrants } from '../../../../lib/data/users.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id, limits, list, NamedResource } from '../../../../lib/schema.ts';
+import { Id, limits, list, NamedResource } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/auth/permissions/remove',

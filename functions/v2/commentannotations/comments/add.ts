@@ -6,7 +6,7 @@ import { commentLists, oneCommentList, sentComments } from '../../../../lib/doma
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { Id, optional } from '../../../../lib/schema.ts';
+import { Id, optional } from '../../../../lib/shared/schema.ts';
 import { serviceName } from '../../../../lib/app/serviceName.ts';
 
 export const endpoint = defineEndpoint({

@@ -7,8 +7,8 @@ import { ContentUser } from '../../../../lib/domain/content/user.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { byId } from '../../../../lib/results.ts';
-import { closedObject, Id, limits, list, optional } from '../../../../lib/schema.ts';
+import { byId } from '../../../../lib/shared/results.ts';
+import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import { serviceName } from '../../../../lib/app/serviceName.ts';
 
 export const endpoint = defineEndpoint({

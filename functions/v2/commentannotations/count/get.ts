@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { countThreads } from '../../../../lib/data/content/threadCounts.ts';
-import { distinct } from '../../../../lib/dict.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { byId } from '../../../../lib/results.ts';
-import { Id, limits, list, optional } from '../../../../lib/schema.ts';
+import { byId } from '../../../../lib/shared/results.ts';
+import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/commentannotations/count/get',

@@ -4,7 +4,7 @@ import { readUpdates } from '../../../../lib/data/crdt/updates.ts';
 import { Base64, editorName, UPDATES_ANSWER_BYTES, Version } from '../../../../lib/domain/editors.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { optional } from '../../../../lib/schema.ts';
+import { optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/crdt/updates/get',

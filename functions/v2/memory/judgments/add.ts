@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { addJudgments, findJudgmentPlace } from '../../../../lib/data/memory/adding.ts';
-import { distinctBy } from '../../../../lib/dict.ts';
+import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { NewJudgment } from '../../../../lib/domain/memory/judgments.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { byId, ItemResults } from '../../../../lib/results.ts';
-import { Id, list, optional } from '../../../../lib/schema.ts';
+import { byId, ItemResults } from '../../../../lib/shared/results.ts';
+import { Id, list, optional } from '../../../../lib/shared/schema.ts';
 
 const MOST = 100;
 

@@ -6,7 +6,7 @@ import { judgeTypeOf, judgeTypes, showJudgment, ShownJudgment } from '../../../.
 import { checkScope } from '../../../../lib/domain/memory/scopes.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id, optional } from '../../../../lib/schema.ts';
+import { Id, optional } from '../../../../lib/shared/schema.ts';
 
 const LIMIT = 20;
 

@@ -3,12 +3,12 @@ import { readNotificationSettings } from '../../../../lib/data/content/notificat
 import { readDocuments } from '../../../../lib/data/documents.ts';
 import { placeOf } from '../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
-import { distinct } from '../../../../lib/dict.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
 import { notificationLevels } from '../../../../lib/domain/events/recipients.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { Id, limits, list, optional } from '../../../../lib/schema.ts';
+import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 const Level = z.enum(notificationLevels);
 

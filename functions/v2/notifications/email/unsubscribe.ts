@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { unsubscribeUsers } from '../../../../lib/data/unsubscriber.ts';
 import { UNSUBSCRIBE_PATH, unsubscribeLinks } from '../../../../lib/email/unsubscribe.ts';
-import { html } from '../../../../lib/html.ts';
+import { html } from '../../../../lib/shared/html.ts';
 import { toPage } from '../../../../lib/http/page.ts';
 import { definePage, type View } from '../../../../lib/app/page.ts';
 

@@ -4,12 +4,12 @@ import { requireWritable } from '../../../../lib/data/content/places.ts';
 import { writeDocuments } from '../../../../lib/data/documents.ts';
 import { placeOf, writeFolders } from '../../../../lib/data/folders.ts';
 import { writeOrganizations } from '../../../../lib/data/organizations.ts';
-import { distinctBy } from '../../../../lib/dict.ts';
+import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { byId, DocumentResults } from '../../../../lib/results.ts';
-import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/schema.ts';
+import { byId, DocumentResults } from '../../../../lib/shared/results.ts';
+import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/organizations/documents/add',

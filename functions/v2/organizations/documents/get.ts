@@ -3,13 +3,13 @@ import { meets, searchDocuments } from '../../../../lib/data/documentSearch.ts';
 import { type PlacedDocument, readDocuments } from '../../../../lib/data/documents.ts';
 import { placeOf, readFolders } from '../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
-import { distinct } from '../../../../lib/dict.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
-import { Id, limits, list, MetadataFilters, optional, PageSize, PageToken } from '../../../../lib/schema.ts';
+import { Id, limits, list, MetadataFilters, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
 
 const path = '/v2/organizations/documents/get';
 

@@ -6,7 +6,7 @@ import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../lib/queues.ts';
-import { closedObject, Id } from '../../../../lib/schema.ts';
+import { closedObject, Id } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/organizations/folders/delete',

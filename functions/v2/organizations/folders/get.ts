@@ -8,7 +8,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
-import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/schema.ts';
+import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
 
 const path = '/v2/organizations/folders/get';
 

@@ -4,13 +4,13 @@ import { changeFolders } from '../../../../lib/data/folderChanger.ts';
 import { jobMessage } from '../../../../lib/data/jobs.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
-import { distinctBy } from '../../../../lib/dict.ts';
+import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { sendTo } from '../../../../lib/queues.ts';
-import { byId, ItemResults } from '../../../../lib/results.ts';
-import { Id, limits, list, Name, optional } from '../../../../lib/schema.ts';
+import { byId, ItemResults } from '../../../../lib/shared/results.ts';
+import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
 /** Folders that one call moves: they are moved one after the other. */
 const MOST_MOVED = 30;

@@ -3,11 +3,11 @@ import { placeOf } from '../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { type GroupWithMembers, readGroups } from '../../../../lib/data/userGroups.ts';
 import { Profile } from '../../../../lib/data/users.ts';
-import { distinct } from '../../../../lib/dict.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
-import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib/schema.ts';
+import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
 
 const path = '/v2/organizations/usergroups/get';
 

@@ -4,11 +4,11 @@ import { placeOf, readFolders } from '../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { countUsers } from '../../../../lib/data/userCounts.ts';
 import { documentResource, folderResource, type Resource } from '../../../../lib/data/users.ts';
-import { dict, distinct } from '../../../../lib/dict.ts';
+import { dict, distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/errors.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id, limits, list, optional } from '../../../../lib/schema.ts';
+import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 const Count = z.object({ count: z.number() });
 

@@ -7,12 +7,12 @@ import { ShownNotification } from '../../../../lib/domain/content/notifications.
 import { ShownReaction } from '../../../../lib/domain/content/reactions.ts';
 import { ShownRecording } from '../../../../lib/domain/content/recordings.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { invalid } from '../../../../lib/errors.ts';
+import { invalid } from '../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { serviceName } from '../../../../lib/app/serviceName.ts';
-import { Id, optional, PageToken } from '../../../../lib/schema.ts';
+import { Id, optional, PageToken } from '../../../../lib/shared/schema.ts';
 
 const path = '/v2/users/data/get';
 

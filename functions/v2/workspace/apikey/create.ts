@@ -5,11 +5,11 @@ import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/d
 import { newApiKeySettings, Regions, requireOwnRegion } from '../../../../lib/domain/newApiKeySettings.ts';
 import { ApiKeyType, defaultApiKeyName, emailKey, OwnerEmail } from '../../../../lib/domain/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError, invalid } from '../../../../lib/errors.ts';
+import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
-import { Name, optional } from '../../../../lib/schema.ts';
+import { Name, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/apikey/create',

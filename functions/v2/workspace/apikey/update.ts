@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { renameApiKeys } from '../../../../lib/data/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/errors.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id, Name } from '../../../../lib/schema.ts';
+import { Id, Name } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/apikey/update',

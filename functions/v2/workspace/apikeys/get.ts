@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { readApiKeys } from '../../../../lib/data/workspaces.ts';
-import { distinct } from '../../../../lib/dict.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
 import { ApiKeyShown, MOST_API_KEYS, showApiKey } from '../../../../lib/domain/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
-import { Id, list, optional, PageToken } from '../../../../lib/schema.ts';
+import { Id, list, optional, PageToken } from '../../../../lib/shared/schema.ts';
 
 const path = '/v2/workspace/apikeys/get';
 

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { resetAuthTokens } from '../../../../lib/data/workspaces.ts';
 import { AuthTokenShown } from '../../../../lib/domain/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/errors.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id } from '../../../../lib/schema.ts';
+import { Id } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/authtoken/reset',

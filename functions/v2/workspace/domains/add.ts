@@ -4,7 +4,7 @@ import { Domain, MOST_DOMAINS_PER_CALL } from '../../../../lib/domain/domains.ts
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { list } from '../../../../lib/schema.ts';
+import { list } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/domains/add',

@@ -4,7 +4,7 @@ import { MOST_DOMAINS_PER_CALL, RemovedDomain } from '../../../../lib/domain/dom
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { closedObject, list } from '../../../../lib/schema.ts';
+import { closedObject, list } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/domains/delete',

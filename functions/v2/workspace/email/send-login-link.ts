@@ -6,7 +6,7 @@ import { isDisposable, OwnerEmail } from '../../../../lib/domain/workspaces.ts';
 import { loginLinkMail } from '../../../../lib/email/loginLinkMail.ts';
 import { mailer } from '../../../../lib/email/mailer.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError, invalid } from '../../../../lib/errors.ts';
+import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { publicUrl } from '../../../../lib/app/publicUrl.ts';
 

@@ -3,7 +3,7 @@ import { emailStatusLimits } from '../../../../lib/data/emailLimits.ts';
 import { ownerStatus } from '../../../../lib/data/verification.ts';
 import { OwnerEmail } from '../../../../lib/domain/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/errors.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 import { internalAs } from '../../../../lib/http/internalAs.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

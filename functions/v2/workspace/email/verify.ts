@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { verifyOwners } from '../../../../lib/data/verification.ts';
 import { LINK_MINUTES, type LoginLink, VERIFICATION_PATH } from '../../../../lib/domain/verification.ts';
-import { html } from '../../../../lib/html.ts';
+import { html } from '../../../../lib/shared/html.ts';
 import { toPage } from '../../../../lib/http/page.ts';
 import { definePage, type View } from '../../../../lib/app/page.ts';
 

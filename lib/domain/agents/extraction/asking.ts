@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ApiError, invalid } from '../../../errors.ts';
+import { ApiError, invalid } from '../../../shared/errors.ts';
 import type { Row } from '../../../files/table.ts';
 import { executionStrategies } from '../shapes.ts';
 import type { ModelAnswer, Question } from './answer.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../../../schema.ts';
+import { optional } from '../../../shared/schema.ts';
 
 /** The largest file in bytes: as base64 it just fits into a request. */
 export const FILE_BYTES = 4_000_000;

@@ -1,4 +1,4 @@
-import { invalid } from '../../../errors.ts';
+import { invalid } from '../../../shared/errors.ts';
 import { readCsv } from '../../../files/csv.ts';
 import { FileFault } from '../../../files/fileFault.ts';
 import { requirePdf } from '../../../files/pdf.ts';

@@ -2,12 +2,12 @@ import * as z from 'zod';
 import { placeOf } from '../../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../../lib/data/organizations.ts';
 import { removeGroupMembers, userDeleted } from '../../../../../lib/data/userGroups.ts';
-import { dict, distinct } from '../../../../../lib/dict.ts';
+import { dict, distinct } from '../../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
-import { byId, GroupResults } from '../../../../../lib/results.ts';
-import { closedObject, Id, limits, list, optional } from '../../../../../lib/schema.ts';
+import { byId, GroupResults } from '../../../../../lib/shared/results.ts';
+import { closedObject, Id, limits, list, optional } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v1/organizations/usergroups/users/delete',

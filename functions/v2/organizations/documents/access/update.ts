@@ -3,13 +3,13 @@ import { requireWritable } from '../../../../../lib/data/content/places.ts';
 import { changeDocuments } from '../../../../../lib/data/documentChanges.ts';
 import { placeOf } from '../../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../../lib/data/organizations.ts';
-import { distinct } from '../../../../../lib/dict.ts';
+import { distinct } from '../../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
-import { byId } from '../../../../../lib/results.ts';
-import { Id, limits, list } from '../../../../../lib/schema.ts';
+import { byId } from '../../../../../lib/shared/results.ts';
+import { Id, limits, list } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/organizations/documents/access/update',

@@ -5,7 +5,7 @@ import { placeOf, readFolders } from '../../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../../lib/data/organizations.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { Id, MetadataFilters, optional } from '../../../../../lib/schema.ts';
+import { Id, MetadataFilters, optional } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/organizations/documents/count/get',

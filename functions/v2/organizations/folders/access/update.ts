@@ -4,14 +4,14 @@ import { changeFolders } from '../../../../../lib/data/folderChanger.ts';
 import { jobMessage } from '../../../../../lib/data/jobs.ts';
 import { findOrganization } from '../../../../../lib/data/organizations.ts';
 import { sendHints } from '../../../../../lib/deliveries/hints.ts';
-import { distinct } from '../../../../../lib/dict.ts';
+import { distinct } from '../../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../../lib/domain/access.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { sendTo } from '../../../../../lib/queues.ts';
-import { byId } from '../../../../../lib/results.ts';
-import { Id, limits, list, optional, withFieldRule } from '../../../../../lib/schema.ts';
+import { byId } from '../../../../../lib/shared/results.ts';
+import { Id, limits, list, optional, withFieldRule } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/organizations/folders/access/update',

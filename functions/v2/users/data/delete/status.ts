@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { readErasures } from '../../../../../lib/data/erasures.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../../lib/errors.ts';
+import { ApiError } from '../../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
-import { Id } from '../../../../../lib/schema.ts';
+import { Id } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/users/data/delete/status',

@@ -5,9 +5,9 @@ import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.t
 import { AttemptShown, showAttempt, unknownMessage } from '../../../../../lib/domain/deliveries/shown.ts';
 import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
-import { invalid } from '../../../../../lib/errors.ts';
+import { invalid } from '../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { Id, optional } from '../../../../../lib/schema.ts';
+import { Id, optional } from '../../../../../lib/shared/schema.ts';
 
 /** More than an endpoint gets of one message, unless somebody has it sent again for days. */
 const MOST = 1_000;

@@ -6,7 +6,7 @@ import { makeSigningSecret } from '../../../../../lib/data/webhooks/secrets.ts';
 import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
 import { newEndpoint, NewWebhookEndpoint, showEndpoint, WebhookEndpointShown } from '../../../../../lib/domain/webhooks/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../../lib/errors.ts';
+import { ApiError } from '../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../../lib/net/addressPolicy.ts';
 import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';

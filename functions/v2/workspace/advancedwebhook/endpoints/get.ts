@@ -6,7 +6,7 @@ import { showEndpoint, WebhookEndpointShown } from '../../../../../lib/domain/we
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { iterators } from '../../../../../lib/http/iterator.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { optional, PageToken } from '../../../../../lib/schema.ts';
+import { optional, PageToken } from '../../../../../lib/shared/schema.ts';
 
 const path = '/v2/workspace/advancedwebhook/endpoints/get';
 const MOST = 250;

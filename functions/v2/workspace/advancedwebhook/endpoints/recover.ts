@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { requireOperable } from '../../../../../lib/data/deliveries/operable.ts';
 import { beginRecovery, beginsRecoveries } from '../../../../../lib/deliveries/recover.ts';
 import { recoverableSince } from '../../../../../lib/domain/deliveries/recoverable.ts';
-import { Instant } from '../../../../../lib/domain/content/times.ts';
+import { Instant } from '../../../../../lib/shared/times.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { Id } from '../../../../../lib/schema.ts';
+import { Id } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/advancedwebhook/endpoints/recover',

@@ -9,7 +9,7 @@ import { EventTypeName } from '../../../../../lib/domain/events/triggers.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../../lib/queues.ts';
-import { Id, optional } from '../../../../../lib/schema.ts';
+import { Id, optional } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/advancedwebhook/endpoints/test',

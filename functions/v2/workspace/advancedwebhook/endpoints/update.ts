@@ -8,7 +8,7 @@ import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../../lib/net/addressPolicy.ts';
-import { Id } from '../../../../../lib/schema.ts';
+import { Id } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/advancedwebhook/endpoints/update',

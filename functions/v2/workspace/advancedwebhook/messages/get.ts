@@ -6,7 +6,7 @@ import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { iterators } from '../../../../../lib/http/iterator.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { Id, optional, PageToken } from '../../../../../lib/schema.ts';
+import { Id, optional, PageToken } from '../../../../../lib/shared/schema.ts';
 
 const path = '/v2/workspace/advancedwebhook/messages/get';
 const MOST = 250;

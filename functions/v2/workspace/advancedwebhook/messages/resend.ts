@@ -8,7 +8,7 @@ import { unknownMessage } from '../../../../../lib/domain/deliveries/shown.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../../lib/queues.ts';
-import { Id } from '../../../../../lib/schema.ts';
+import { Id } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/advancedwebhook/messages/resend',

@@ -4,7 +4,7 @@ import { Location } from '../../../../../../lib/domain/content/location.ts';
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { requireOwnCredentials } from '../../../../../../lib/http/credentials.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
-import { closedObject, Id } from '../../../../../../lib/schema.ts';
+import { closedObject, Id } from '../../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v1/organizations/documents/locations/data/delete',

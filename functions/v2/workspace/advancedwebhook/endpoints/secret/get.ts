@@ -7,7 +7,7 @@ import { requireEnabled } from '../../../../../../lib/domain/webhooks/advanced.t
 import { unknownEndpoint } from '../../../../../../lib/domain/webhooks/endpoints.ts';
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
-import { Id } from '../../../../../../lib/schema.ts';
+import { Id } from '../../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/advancedwebhook/endpoints/secret/get',

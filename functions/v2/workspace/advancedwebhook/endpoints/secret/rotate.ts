@@ -7,9 +7,9 @@ import { requireEnabled } from '../../../../../../lib/domain/webhooks/advanced.t
 import { unknownEndpoint } from '../../../../../../lib/domain/webhooks/endpoints.ts';
 import { defaultOverlapSeconds, longestOverlapSeconds, rotateSecrets } from '../../../../../../lib/domain/webhooks/secrets.ts';
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../../../lib/errors.ts';
+import { ApiError } from '../../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
-import { Id, optional } from '../../../../../../lib/schema.ts';
+import { Id, optional } from '../../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/workspace/advancedwebhook/endpoints/secret/rotate',

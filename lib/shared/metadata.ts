@@ -1,5 +1,5 @@
-import { isLongerThan } from '../bytes.ts';
-import { limits } from '../schema.ts';
+import { isLongerThan } from './bytes.ts';
+import { limits } from './schema.ts';
 
 /**
  * The caller's own fields of something, as JSON text, after others were sent: a field that is sent replaces the stored one of its name, the others

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { dict } from './dict.ts';
+import { dict } from './collections.ts';
 
 /** One entry of a list call's answer: failures of an item stay inside a success, with their reason (spec 7). */
 export const ItemResult = z.object({ success: z.boolean(), id: z.string(), message: z.string() });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../../schema.ts';
+import { optional } from './schema.ts';
 
 /** 9999-12-31T23:59:59.999Z: the last time that is written with four digits of the year, as sort keys need it. */
 const LAST_TIME = 253_402_300_799_999;
