@@ -10,7 +10,7 @@ import { MessageReader } from '../lib/data/deliveries/messages.ts';
 import { EndpointRuntime } from '../lib/data/deliveries/runtime.ts';
 import { eventShards } from '../lib/data/events.ts';
 import { JobStore, JobSweeper, jobShards } from '../lib/data/jobs.ts';
-import { openTable } from '../lib/data/table.ts';
+import { openTable } from '../lib/table/table.ts';
 import { WebhookEndpointStore } from '../lib/data/webhooks/endpoints.ts';
 import { beginRecovery } from '../lib/deliveries/recover.ts';
 import { Instant } from '../lib/shared/times.ts';

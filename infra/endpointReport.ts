@@ -3,7 +3,7 @@ import { ApiKeyEntity } from '../lib/data/credentials.ts';
 import { type Attempt, DeliveryStore, type StoredDelivery } from '../lib/data/deliveries/deliveries.ts';
 import { EndpointHealthEntity } from '../lib/data/deliveries/runtime.ts';
 import { wantedTarget } from '../lib/data/deliveries/targets.ts';
-import { type Table, wanted } from '../lib/data/table.ts';
+import { type Table, wanted } from '../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../lib/data/webhooks/configs.ts';
 import { WebhookEndpointEntity, WebhookEndpointStore } from '../lib/data/webhooks/endpoints.ts';
 import { DISABLED_AFTER } from '../lib/domain/deliveries/autoDisable.ts';

@@ -3,7 +3,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { indexNames } from '../lib/app/capability.ts';
-import { entities, type Entity } from '../lib/data/entity.ts';
+import { entities, type Entity } from '../lib/table/entity.ts';
 import { errorCatalogue } from '../lib/shared/errors.ts';
 import { deliveryMetrics } from '../lib/observability/deliveryMetrics.ts';
 import { twinText } from '../lib/openapi.ts';

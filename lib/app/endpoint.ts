@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Capability, Opened, Uses } from './capability.ts';
-import type { LimitClass } from '../domain/rateLimit.ts';
+import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
 import type { ErrorStatus } from '../shared/errors.ts';
 
 /** What the operator can withhold from an API key (spec 4.6). */

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Capability, Opened, Uses } from './capability.ts';
-import type { Key } from '../data/entity.ts';
+import type { Key } from '../table/entity.ts';
 import type { Log } from './endpoint.ts';
 import type { Measures } from '../observability/measures.ts';
 import type { QueueName } from '../queues.ts';

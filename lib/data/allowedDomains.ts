@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { addDomains, type DomainChange, removeDomains } from '../domain/domains.ts';
 import { ConfigStore, defineConfig } from './configs.ts';
-import { openTable, type Table } from './table.ts';
+import { openTable, type Table } from '../table/table.ts';
 
 /**
  * The domains on which an API key's product runs: bare hosts, or `*.example.com` for everything beneath one. The domain

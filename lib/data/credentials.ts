@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { limitClasses } from '../domain/rateLimit.ts';
+import { limitClasses } from '../workspaces/rules/rateLimit.ts';
 import { features } from '../app/endpoint.ts';
-import { defineEntity } from './entity.ts';
+import { defineEntity } from '../table/entity.ts';
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 

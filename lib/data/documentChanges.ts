@@ -4,14 +4,14 @@ import { mergeMetadata } from '../shared/metadata.ts';
 import { ApiError } from '../shared/errors.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
-import type { Stored } from './entity.ts';
+import type { Stored } from '../table/entity.ts';
 import { crossings } from './folderDepartures.ts';
 import { type Folder, FolderEntryEntity, type Place } from './folders.ts';
 import type { JobMessage } from './jobs.ts';
 import { removeDocumentsJob } from './removal/begin.ts';
-import { settle } from './settle.ts';
-import { insert, openTable, remove, replace, type WriteOp } from './table.ts';
-import { type Decision, writeEach } from './writeEach.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { insert, openTable, remove, replace, type WriteOp } from '../table/table.ts';
+import { type Decision, writeEach } from '../table/writeEach.ts';
 
 const ABSENT = 'Document does not exist';
 const DISABLED = 'The document is disabled';

@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { DocumentEntity, DocumentReader } from './documents.ts';
 import { FolderEntryEntity, FolderReader, type Place } from './folders.ts';
-import { openTable, type Table } from './table.ts';
+import { openTable, type Table } from '../table/table.ts';
 
 /** Documents that are looked at together where they cannot be counted only. */
 const PAGE = 1_000;

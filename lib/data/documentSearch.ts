@@ -2,9 +2,9 @@ import type { Capability } from '../app/capability.ts';
 import { meetsFilters, type MetadataFilter } from '../domain/documentFilters.ts';
 import { DocumentEntity, DocumentReader, type PlacedDocument } from './documents.ts';
 import { type Folder, FolderEntryEntity, type Place } from './folders.ts';
-import type { Stored } from './entity.ts';
+import type { Stored } from '../table/entity.ts';
 import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';
-import { openTable, type Page, type Table } from './table.ts';
+import { openTable, type Page, type Table } from '../table/table.ts';
 
 /** How many documents one call looks at to count those that meet filters, and how much metadata of them. */
 const MOST_COUNTED = 10_000;

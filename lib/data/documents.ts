@@ -5,10 +5,10 @@ import { distinct } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
-import { defineEntity, type Stored } from './entity.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
 import { type Folder, FolderEntryEntity, FolderReader, type Found, type Place } from './folders.ts';
-import { insert, openTable, type Page, replace, type Table } from './table.ts';
-import { writeEach } from './writeEach.ts';
+import { insert, openTable, type Page, replace, type Table } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
 
 const Schema = z.object({
   documentId: z.string(),

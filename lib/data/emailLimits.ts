@@ -1,6 +1,6 @@
 import { building, type Capability } from '../app/capability.ts';
 import { emailKey } from '../domain/workspaces.ts';
-import { type RateLimits, rateLimits } from './rateLimits.ts';
+import { type RateLimits, rateLimits } from '../table/rateLimits.ts';
 
 interface Window {
   readonly limit: number;

@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { inParallel } from '../shared/inParallel.ts';
 import { eraseTraces, TracePosition, type Traces } from './content/traces.ts';
 import { removeUserContent } from './content/userRemoval.ts';
-import type { Stored } from './entity.ts';
+import type { Stored } from '../table/entity.ts';
 import { ErasureEntity, ErasureJob } from './erasures.ts';
 import { eraseReviewers } from './memory/erasure.ts';
 import type { Place } from './folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
 import { OrganizationEntity } from './organizations.ts';
-import { settle } from './settle.ts';
-import { remove, replace, type Table } from './table.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { remove, replace, type Table } from '../table/table.ts';
 import { removeBelongings } from './userBelongings.ts';
 import { GrantEntity, type User, UserEntity } from './users.ts';
 

@@ -2,12 +2,12 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { depart, everywhere } from '../domain/access.ts';
 import { inSlices } from '../shared/inSlices.ts';
-import { defineEntity, type Stored } from './entity.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
 import { beginJob } from './jobs.ts';
 import { type Organization, OrganizationEntity } from './organizations.ts';
-import { insert, openTable, type Page, replace, type Table } from './table.ts';
+import { insert, openTable, type Page, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity } from './users.ts';
-import { writeEach } from './writeEach.ts';
+import { writeEach } from '../table/writeEach.ts';
 
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
 /** How long after the request the sweeper begins the job at the latest. */

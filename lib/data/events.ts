@@ -5,9 +5,9 @@ import type { Capability } from '../app/capability.ts';
 import { instantKey } from '../shared/times.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../domain/events/payload.ts';
 import { ApiError } from '../shared/errors.ts';
-import { defineEntity, indexPartition, type Key, type Stored } from './entity.ts';
-import { tenantOf } from './keys.ts';
-import { insert, openTable, replace, type Table, wanted, type WriteOp } from './table.ts';
+import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
+import { tenantOf } from '../table/keys.ts';
+import { insert, openTable, replace, type Table, wanted, type WriteOp } from '../table/table.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 /** Pending events are spread over this many index partitions, so that no tenant's burst can throttle the table's writes. */

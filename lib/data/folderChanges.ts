@@ -8,7 +8,7 @@ import { SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
 import { endCounted } from './organizationHead.ts';
 import { removeContent } from './removal/documents.ts';
 import { removeResource } from './removal/resources.ts';
-import { remove, replace, type Table } from './table.ts';
+import { remove, replace, type Table } from '../table/table.ts';
 
 /** How long a step goes on, and over how many pages of entries. */
 const STEP_MILLISECONDS = 2_000;

@@ -4,10 +4,10 @@ import { accessTypes, type AccessType } from '../domain/access.ts';
 import { deepestFolder, depthOf, type FolderChange, inWaves, placeFolder, resolveFolder, rootFolderId } from '../domain/folders.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
-import { defineEntity, type Stored } from './entity.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
 import type { Added, Organization } from './organizations.ts';
-import { insert, openTable, replace, type Table } from './table.ts';
-import { type Decision, writeEach } from './writeEach.ts';
+import { insert, openTable, replace, type Table } from '../table/table.ts';
+import { type Decision, writeEach } from '../table/writeEach.ts';
 
 const FolderName = z.object({ folderId: z.string(), internalId: z.string() });
 

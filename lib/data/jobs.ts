@@ -2,9 +2,9 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { instantKey } from '../shared/times.ts';
 import type { QueueMessage, QueueName } from '../queues.ts';
-import { defineEntity, indexPartition, type Stored } from './entity.ts';
-import { tenantOf } from './keys.ts';
-import { insert, openTable, remove, replace, type Table, type WriteOp } from './table.ts';
+import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
+import { tenantOf } from '../table/keys.ts';
+import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 
 /** Work that goes on after the answer, by its kind, and the queue whose worker has a function for it. */
 export const queueOfJob = {

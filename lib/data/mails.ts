@@ -5,10 +5,10 @@ import { instantKey } from '../shared/times.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import { isReady, isSending, MailRecord, type MailSubject, newMail, type ReadyMail, type SendingMail } from '../domain/mails/mail.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { defineEntity, indexPartition } from './entity.ts';
+import { defineEntity, indexPartition } from '../table/entity.ts';
 import { eventShards } from './events.ts';
-import { tenantOf } from './keys.ts';
-import { insert, openTable, replace, type Table, upsert } from './table.ts';
+import { tenantOf } from '../table/keys.ts';
+import { insert, openTable, replace, type Table, upsert } from '../table/table.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 

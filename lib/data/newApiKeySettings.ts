@@ -4,7 +4,7 @@ import { AllowedDomainsEntity } from './allowedDomains.ts';
 import { ApiKeyConfigEntity } from './apiKeyConfig.ts';
 import { EmailConfigEntity, sealProviderKey } from './emailConfig.ts';
 import { NotificationConfigEntity } from './notificationConfig.ts';
-import { insert, type WriteOp } from './table.ts';
+import { insert, type WriteOp } from '../table/table.ts';
 import { BasicWebhookConfigEntity, sealAuthToken } from './webhooks/configs.ts';
 
 /** Returns the writes of the configurations that a new API key is created with; none for a configuration that keeps its defaults. */

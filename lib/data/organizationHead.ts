@@ -2,9 +2,9 @@ import { ApiError } from '../shared/errors.ts';
 import { type Place, placeOf } from './folders.ts';
 import { endJob, type StepResult, type StoredJob } from './jobs.ts';
 import { type Organization, OrganizationEntity, OrganizationReader } from './organizations.ts';
-import type { Stored } from './entity.ts';
-import { settle } from './settle.ts';
-import { replace, type Table, type WriteOp } from './table.ts';
+import type { Stored } from '../table/entity.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { replace, type Table, type WriteOp } from '../table/table.ts';
 
 /** What an organization counts: jobs that are not done, with which what lies in it is to be read. */
 export type Counted = 'folderChanges' | 'folderDepartures';

@@ -3,9 +3,9 @@ import { placeOf } from './folders.ts';
 import type { JobMessage } from './jobs.ts';
 import { type Organization, OrganizationEntity, type OrganizationResult, unknownOrganizationResult } from './organizations.ts';
 import { removeOrganizationJob } from './removal/begin.ts';
-import type { Stored } from './entity.ts';
-import { openTable, remove, type Table } from './table.ts';
-import { writeEach } from './writeEach.ts';
+import type { Stored } from '../table/entity.ts';
+import { openTable, remove, type Table } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
 
 /** What became of each of some organizations, and the jobs that remove what lies beneath. */
 export interface OrganizationsRemoved {

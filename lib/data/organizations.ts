@@ -3,9 +3,9 @@ import type { Capability } from '../app/capability.ts';
 import { mergeMetadata } from '../shared/metadata.ts';
 import { invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
-import { defineEntity, type Stored } from './entity.ts';
-import { insert, openTable, type Page, replace, type Table } from './table.ts';
-import { writeEach } from './writeEach.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import { insert, openTable, type Page, replace, type Table } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
 
 const Schema = z.object({
   organizationId: z.string(),

@@ -8,8 +8,8 @@ import { type Document, DocumentReader } from './documents.ts';
 import { EventEntity, publishedId, recordEvent } from './events.ts';
 import { placeOf } from './folders.ts';
 import { type Organization, OrganizationReader } from './organizations.ts';
-import { settle } from './settle.ts';
-import { openTable, type Table } from './table.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { openTable, type Table } from '../table/table.ts';
 
 /** An event that a customer publishes, and where. */
 export interface Publication extends Published {

@@ -5,7 +5,7 @@ import { requireWritable } from './content/places.ts';
 import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
 import { type Folder, FolderEntity, FolderReader, type Place, placeOf } from './folders.ts';
 import { OrganizationEntity } from './organizations.ts';
-import { openTable, type Table } from './table.ts';
+import { openTable, type Table } from '../table/table.ts';
 import type { ResourceAt } from './users.ts';
 
 /** An organization, folder or document as a permission call names it. */

@@ -4,8 +4,8 @@ import { inParallel } from '../shared/inParallel.ts';
 import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix, type SettingsScope } from './content/notificationSettings.ts';
 import { type Place, placeOf } from './folders.ts';
 import { type Organization, OrganizationEntity } from './organizations.ts';
-import { settle } from './settle.ts';
-import { insert, openTable, replace, type Table } from './table.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { insert, openTable, replace, type Table } from '../table/table.ts';
 
 const PAGE = 50;
 /** Settings that are written at a time. */

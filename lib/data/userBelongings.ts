@@ -1,9 +1,9 @@
 import { inParallel } from '../shared/inParallel.ts';
 import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix } from './content/notificationSettings.ts';
-import { type Entity, indexPartition } from './entity.ts';
+import { type Entity, indexPartition } from '../table/entity.ts';
 import type { Place } from './folders.ts';
-import { keyPrefix } from './keys.ts';
-import { remove, type Table, type WriteOp } from './table.ts';
+import { keyPrefix } from '../table/keys.ts';
+import { remove, type Table, type WriteOp } from '../table/table.ts';
 import { GroupMemberEntity } from './userGroups.ts';
 import { ContactEntity, GrantEntity, userIndex } from './users.ts';
 

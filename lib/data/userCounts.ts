@@ -5,7 +5,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from './documents.ts';
 import { departuresOf } from './folderDepartures.ts';
 import type { Place } from './folders.ts';
-import { openTable, type Table } from './table.ts';
+import { openTable, type Table } from '../table/table.ts';
 import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, type UserReader } from './users.ts';
 
 /** Documents whose contact lists one call counts: each is a query of its own. */

@@ -5,17 +5,17 @@ import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { lazy } from '../shared/lazy.ts';
 import type { ItemOutcome } from '../shared/results.ts';
-import type { Stored } from './entity.ts';
+import type { Stored } from '../table/entity.ts';
 import { leaveFolder } from './folderDepartures.ts';
 import { type Place, placeOf } from './folders.ts';
 import { beginJob, endJob, type JobMessage } from './jobs.ts';
 import { OrganizationHead } from './organizationHead.ts';
 import type { Organization } from './organizations.ts';
-import { settle } from './settle.ts';
-import { openTable, type Queried, remove, replace, type Table, type WriteOp } from './table.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { openTable, type Queried, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { Leaving } from './userRemoval.ts';
 import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from './users.ts';
-import { writeEach } from './writeEach.ts';
+import { writeEach } from '../table/writeEach.ts';
 
 /** How long whoever began a removal has to send its message, before the sweeper does. */
 const TIME_TO_SEND = 5 * 60_000;

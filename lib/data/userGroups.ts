@@ -4,12 +4,12 @@ import { givenAt, hasEnded } from '../domain/access.ts';
 import { fillPage, type GroupCursor, type ReadGroup } from '../domain/userGroups.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
-import { defineEntity, type Stored } from './entity.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
 import type { Place } from './folders.ts';
 import type { Added } from './organizations.ts';
-import { insert, openTable, type Page, replace, type Table } from './table.ts';
+import { insert, openTable, type Page, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity, userIndex } from './users.ts';
-import { writeEach } from './writeEach.ts';
+import { writeEach } from '../table/writeEach.ts';
 
 const GroupSchema = z.object({
   groupId: z.string(),

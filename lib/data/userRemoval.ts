@@ -2,15 +2,15 @@ import * as z from 'zod';
 import { resourceTypes, type Sides } from '../domain/access.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { removeUserContent } from './content/userRemoval.ts';
-import type { Stored } from './entity.ts';
+import type { Stored } from '../table/entity.ts';
 import { forgetFolder, leftFolders } from './folderDepartures.ts';
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from './folderWalk.ts';
 import type { Place } from './folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
 import { eraseReviewers } from './memory/erasure.ts';
 import { endCounted } from './organizationHead.ts';
-import { settle } from './settle.ts';
-import { replace, type Table } from './table.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { replace, type Table } from '../table/table.ts';
 import { removeBelongings } from './userBelongings.ts';
 import { type User, UserEntity } from './users.ts';
 

@@ -5,12 +5,12 @@ import { mailableAddress } from '../domain/mails/address.ts';
 import { mergeProfile } from '../domain/users.ts';
 import { newId } from '../shared/ids.ts';
 import type { Stretch } from './content/walk.ts';
-import { defineEntity, type Stored } from './entity.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
 import { departuresOf } from './folderDepartures.ts';
 import { FolderReader, type Place, readFolders } from './folders.ts';
 import type { Added } from './organizations.ts';
-import { insert, openTable, remove, replace, type Table, type WriteOp } from './table.ts';
-import { writeEach } from './writeEach.ts';
+import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
 
 export const Profile = z.object({
   name: z.string().optional(),

@@ -7,10 +7,10 @@ import { emailKey, MOST_API_KEYS } from '../domain/workspaces.ts';
 import { ApiError } from '../shared/errors.ts';
 import { AllowedDomainsEntity } from './allowedDomains.ts';
 import { ApiKeyEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './credentials.ts';
-import { defineEntity } from './entity.ts';
-import { settle } from './settle.ts';
-import { openTable, remove, replace, type Table, upsert } from './table.ts';
-import { writeEach } from './writeEach.ts';
+import { defineEntity } from '../table/entity.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { openTable, remove, replace, type Table, upsert } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
 
 const TOKEN_BYTES = 32;
 

@@ -9,8 +9,8 @@ import {
 } from '../domain/workspaces.ts';
 import { newId } from '../shared/ids.ts';
 import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './credentials.ts';
-import { settle } from './settle.ts';
-import { insert, openTable, type Page, remove, replace, type Table, type WriteOp } from './table.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { insert, openTable, type Page, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 
 export type Workspace = Parameters<typeof WorkspaceEntity.toItem>[0];
 export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toItem>[0], 'workspaceId'>;

@@ -1,5 +1,5 @@
 import type { Revision, StoredDelivery } from '../data/deliveries/deliveries.ts';
-import type { Stored } from '../data/entity.ts';
+import type { Stored } from '../table/entity.ts';
 import { claimed, type Delivery, ended, isPending, nextAttemptOf, type Pending } from '../domain/deliveries/delivery.ts';
 import type { EndpointHealth } from '../domain/deliveries/health.ts';
 import { afterResult, type AttemptOutcome } from '../domain/deliveries/outcome.ts';

@@ -1,8 +1,8 @@
 import type { Revision } from '../data/deliveries/deliveries.ts';
 import type { Target } from '../data/deliveries/targets.ts';
-import type { Stored } from '../data/entity.ts';
+import type { Stored } from '../table/entity.ts';
 import { emit } from '../data/events.ts';
-import type { WriteOp } from '../data/table.ts';
+import type { WriteOp } from '../table/table.ts';
 import { isGivenUp } from '../domain/deliveries/autoDisable.ts';
 import { type Delivery, ended, type Pending } from '../domain/deliveries/delivery.ts';
 import { type EndpointHealth, healthAt } from '../domain/deliveries/health.ts';

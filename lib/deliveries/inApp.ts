@@ -3,7 +3,7 @@ import { building, type Capability } from '../app/capability.ts';
 import type { ConfigStore } from '../data/configs.ts';
 import { type NotificationWriter, addNotifications } from '../data/content/notifications.ts';
 import { readNotificationConfig } from '../data/notificationConfig.ts';
-import { openTable } from '../data/table.ts';
+import { openTable } from '../table/table.ts';
 import { profilesOf, UserEntity } from '../data/users.ts';
 import { Location } from '../domain/content/location.ts';
 import { newNotification, type Notification } from '../domain/content/notifications.ts';

@@ -1,5 +1,5 @@
 import type { Target } from '../data/deliveries/targets.ts';
-import type { Stored } from '../data/entity.ts';
+import type { Stored } from '../table/entity.ts';
 import { warningDue } from '../domain/deliveries/autoDisable.ts';
 import { pausesFor } from '../domain/deliveries/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt } from '../domain/deliveries/health.ts';

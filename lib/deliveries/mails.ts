@@ -1,7 +1,7 @@
 import { building, type Capability } from '../app/capability.ts';
 import { EmailConfigEntity } from '../data/emailConfig.ts';
 import { isPaused, MailPauseEntity, mailIdOf, makeMails, type MailStore } from '../data/mails.ts';
-import { openTable, wanted } from '../data/table.ts';
+import { openTable, wanted } from '../table/table.ts';
 import { UserEntity } from '../data/users.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import type { EmailConfig } from '../domain/emailConfig.ts';

@@ -4,7 +4,7 @@ import { building, type Capability } from '../app/capability.ts';
 import { type DeliveryStore, type DueDelivery, repeatDeliveries } from '../data/deliveries/deliveries.ts';
 import { countFailedDeliveries, type FailedDeliveries, findFailedDeliveries } from '../data/deliveries/failed.ts';
 import { beginJobs, jobMessage, type JobStore, type StoredJob } from '../data/jobs.ts';
-import { settle } from '../data/settle.ts';
+import { settle } from '../table/retryOnConflict.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import type { Log } from '../app/endpoint.ts';
 import { invalid } from '../shared/errors.ts';

@@ -1,6 +1,6 @@
 import type { Capability } from '../app/capability.ts';
 import type { AuthLevel } from '../app/endpoint.ts';
-import { rateBuckets } from '../data/rateBuckets.ts';
+import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { credentials } from './credentials.ts';
 import { idempotency } from './idempotency.ts';
 

@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { matchesAny, tokenHash } from '../crypto/tokenHash.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../data/credentials.ts';
-import { openTable, type Table } from '../data/table.ts';
+import { openTable, type Table } from '../table/table.ts';
 import type { ApiKeyCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { ApiError } from '../shared/errors.ts';
 

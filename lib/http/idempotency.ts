@@ -3,8 +3,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
-import { defineEntity } from '../data/entity.ts';
-import { openTable, type Table } from '../data/table.ts';
+import { defineEntity } from '../table/entity.ts';
+import { openTable, type Table } from '../table/table.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 
 const LEASE_MILLISECONDS = 60_000;

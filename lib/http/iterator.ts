@@ -1,4 +1,4 @@
-import type { Position } from '../data/position.ts';
+import type { Position } from '../table/listPosition.ts';
 import type { ApiKeyCaller } from '../app/endpoint.ts';
 import { openPageToken, sealPageToken } from './pageToken.ts';
 

@@ -7,7 +7,7 @@ import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
 import { derivedId, newId } from '../shared/ids.ts';
 import { lazy } from '../shared/lazy.ts';
 import { routeKey } from '../app/page.ts';
-import { rateBuckets } from '../data/rateBuckets.ts';
+import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { isRateLimited, takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
 import { ANSWER_BYTES, carried, failure, success } from './envelope.ts';

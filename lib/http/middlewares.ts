@@ -1,8 +1,8 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
-import type { RateBuckets } from '../data/rateBuckets.ts';
-import type { LimitClass } from '../domain/rateLimit.ts';
+import type { RateBuckets } from '../workspaces/rateBuckets.ts';
+import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
 import { type AuthLevel, type Caller, endpointId, familyOf, type KnownMessages, type Log, otherVersion } from '../app/endpoint.ts';
 import { ApiError, type ErrorStatus, errorCatalogue } from '../shared/errors.ts';
 import { logWith } from '../observability/log.ts';

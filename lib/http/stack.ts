@@ -1,6 +1,6 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { withRetryContext } from '../data/settle.ts';
+import { withRetryContext } from '../table/retryOnConflict.ts';
 import { ApiError } from '../shared/errors.ts';
 import { failure } from './envelope.ts';
 import { type FunctionName, mapErrors, type Middleware, observe, securityHeaders, type State } from './middlewares.ts';

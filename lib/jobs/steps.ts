@@ -8,7 +8,7 @@ import { changeFoldersStep } from '../data/folderChanges.ts';
 import { doJobs, type StepResult, type StoredJob } from '../data/jobs.ts';
 import { removeDocumentsStep } from '../data/removal/documents.ts';
 import { removeOrganizationStep } from '../data/removal/organizations.ts';
-import { openTable, type Table } from '../data/table.ts';
+import { openTable, type Table } from '../table/table.ts';
 import { removeUsersStep } from '../data/userRemoval.ts';
 import { recovers, recoverStep } from '../deliveries/recover.ts';
 import { sendTo } from '../queues.ts';

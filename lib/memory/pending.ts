@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { beginJob, jobMessage } from '../data/jobs.ts';
 import type { JudgmentRef } from '../data/memory/entities.ts';
-import type { WriteOp } from '../data/table.ts';
+import type { WriteOp } from '../table/table.ts';
 import type { QueueMessage } from '../queues.ts';
 
 /** How long whoever begins a job has to send its message, before the sweeper does. */

@@ -3,7 +3,7 @@ import { SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
 import { environment } from '../../lib/app/capability.ts';
 import { vectorsOf } from '../../lib/data/memory/entities.ts';
 import { vectorPartition } from '../../lib/data/memory/vectorIndexes.ts';
-import { openTable } from '../../lib/data/table.ts';
+import { openTable } from '../../lib/table/table.ts';
 import { lexical, LEXICAL_MODEL } from '../../lib/domain/memory/lexical.ts';
 import { lexicalEmbedder } from '../../lib/memory/lexicalEmbedder.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

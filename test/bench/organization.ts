@@ -1,7 +1,7 @@
 /** The removal of a large organization: what the request takes, and how fast the job is beside plain deletes. */
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { removeOrganizationStep } from '../../lib/data/removal/organizations.ts';
-import { Table } from '../../lib/data/table.ts';
+import { Table } from '../../lib/table/table.ts';
 import { SETTLED_MS } from '../../lib/data/jobs.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

@@ -5,7 +5,7 @@ import { environment } from '../../lib/app/capability.ts';
 import { ActivityEntity, activityOps, ActivityWriter } from '../../lib/data/content/activities.ts';
 import { DocumentEntity } from '../../lib/data/documents.ts';
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
-import { openTable, remove, replace, Table } from '../../lib/data/table.ts';
+import { openTable, remove, replace, Table } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { type Faults, startFaults } from '../support/faults.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { endpoint as createEndpoint } from '../../functions/v2/workspace/advancedwebhook/endpoints/create.ts';
 import { environment } from '../../lib/app/capability.ts';
-import { openTable } from '../../lib/data/table.ts';
+import { openTable } from '../../lib/table/table.ts';
 import { WebhookEndpointCountEntity, WebhookEndpointEntity, WebhookEndpointUidEntity } from '../../lib/data/webhooks/endpoints.ts';
 import { eventTypes } from '../../lib/domain/events/catalogue.ts';
 import { toLambda } from '../../lib/http/lambda.ts';

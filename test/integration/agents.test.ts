@@ -4,7 +4,7 @@ import { secretBox } from '../../lib/crypto/secretBox.ts';
 import { AgentReader } from '../../lib/data/agents/reader.ts';
 import { openVersion } from '../../lib/data/agents/secrets.ts';
 import { AgentWriter } from '../../lib/data/agents/writer.ts';
-import { openTable, Table } from '../../lib/data/table.ts';
+import { openTable, Table } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { everyItem } from '../support/items.ts';

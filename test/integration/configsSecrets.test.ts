@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import * as registry from '../../functions/index.ts';
 import { environment, mergeGrants } from '../../lib/app/capability.ts';
 import { EmailConfigEntity } from '../../lib/data/emailConfig.ts';
-import { openTable, replace } from '../../lib/data/table.ts';
+import { openTable, replace } from '../../lib/table/table.ts';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
-import { Table, type WriteOp } from '../../lib/data/table.ts';
+import { Table, type WriteOp } from '../../lib/table/table.ts';
 import { triggerTypes } from '../../lib/domain/events/catalogue.ts';
 import { LARGEST_PAYLOAD_BYTES } from '../../lib/domain/events/payload.ts';
 import { type Emitted, emitted, itemsOf, nda } from '../support/content.ts';

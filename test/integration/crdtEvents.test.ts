@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { environment } from '../../lib/app/capability.ts';
 import { emitEditorUpdateStep } from '../../lib/data/crdt/events.ts';
 import { JobEntity, type StoredJob } from '../../lib/data/jobs.ts';
-import { openTable, type Table } from '../../lib/data/table.ts';
+import { openTable, type Table } from '../../lib/table/table.ts';
 import { sampleEvent } from '../../lib/domain/events/samples.ts';
 import { type Customer, newCustomer, restartFunctions } from '../support/customer.ts';
 import { addDocument, emitted, itemsOf, nda } from '../support/content.ts';

@@ -12,7 +12,7 @@ import { EditorReplacer } from '../../lib/data/crdt/replacing.ts';
 import { EditorUpdates } from '../../lib/data/crdt/updates.ts';
 import { EditorValues } from '../../lib/data/crdt/values.ts';
 import type { Changed } from '../../lib/data/crdt/writing.ts';
-import { Table } from '../../lib/data/table.ts';
+import { Table } from '../../lib/table/table.ts';
 import { openDocument } from '../../lib/domain/crdt/document.ts';
 import { holds } from '../../lib/domain/editorUpdates.ts';
 import { everyMishap, Invocation, type Mishap, Trial } from '../support/crashes.ts';

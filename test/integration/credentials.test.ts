@@ -8,7 +8,7 @@ import { handler as getKeys } from '../../functions/v2/workspace/apikeys/get.ts'
 import { handler as getWorkspace } from '../../functions/v2/workspace/get.ts';
 import { tokenHash } from '../../lib/crypto/tokenHash.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
-import { Table, upsert } from '../../lib/data/table.ts';
+import { Table, upsert } from '../../lib/table/table.ts';
 import { Credentials } from '../../lib/http/credentials.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { eventOf, post, send } from '../support/requests.ts';

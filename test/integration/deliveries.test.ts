@@ -4,7 +4,7 @@ import { DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
 import { EndpointHealthEntity } from '../../lib/data/deliveries/runtime.ts';
 import { EventEntity, EventPayloadEntity } from '../../lib/data/events.ts';
 import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
-import { upsert } from '../../lib/data/table.ts';
+import { upsert } from '../../lib/table/table.ts';
 import type { Customer } from '../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../support/deliveries.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

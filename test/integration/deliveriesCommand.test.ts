@@ -12,7 +12,7 @@ import { environment } from '../../lib/app/capability.ts';
 import { DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
 import { EndpointDisabler } from '../../lib/data/deliveries/disabling.ts';
 import { EndpointRuntime } from '../../lib/data/deliveries/runtime.ts';
-import { upsert } from '../../lib/data/table.ts';
+import { upsert } from '../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
 import { queues as declarations } from '../../lib/queues.ts';
 import type { Customer } from '../support/customer.ts';

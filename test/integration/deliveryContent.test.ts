@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
 import { ApiKeyEntity } from '../../lib/data/credentials.ts';
 import { DocumentEntity } from '../../lib/data/documents.ts';
-import { upsert } from '../../lib/data/table.ts';
+import { upsert } from '../../lib/table/table.ts';
 import type { Customer } from '../support/customer.ts';
 import { DeliverySystem } from '../support/deliveries.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

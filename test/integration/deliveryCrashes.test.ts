@@ -7,7 +7,7 @@ import { DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
 import { EndpointSlotsEntity } from '../../lib/data/deliveries/runtime.ts';
 import { emit, EventEntity } from '../../lib/data/events.ts';
 import { MailEntity } from '../../lib/data/mails.ts';
-import { insert, remove } from '../../lib/data/table.ts';
+import { insert, remove } from '../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity } from '../../lib/data/webhooks/configs.ts';
 import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
 import { makeSigningSecret } from '../../lib/data/webhooks/secrets.ts';

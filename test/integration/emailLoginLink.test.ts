@@ -4,7 +4,7 @@ import { handler as createApiKey } from '../../functions/v2/workspace/apikey/cre
 import { endpoint, handler } from '../../functions/v2/workspace/email/send-login-link.ts';
 import { environment } from '../../lib/app/capability.ts';
 import { AllowedDomainsEntity } from '../../lib/data/allowedDomains.ts';
-import { openTable, upsert } from '../../lib/data/table.ts';
+import { openTable, upsert } from '../../lib/table/table.ts';
 import { LoginLinkEntity } from '../../lib/data/verification.ts';
 import { SesMailer } from '../../lib/email/mailer.ts';
 import { toLambda } from '../../lib/http/lambda.ts';

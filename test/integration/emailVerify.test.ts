@@ -5,7 +5,7 @@ import { page } from '../../functions/v2/workspace/email/verify.ts';
 import { environment } from '../../lib/app/capability.ts';
 import { AllowedDomainsEntity } from '../../lib/data/allowedDomains.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
-import { openTable, type Table, upsert } from '../../lib/data/table.ts';
+import { openTable, type Table, upsert } from '../../lib/table/table.ts';
 import { LoginLinkEntity } from '../../lib/data/verification.ts';
 import { toPage } from '../../lib/http/page.ts';
 import { CONTINUE_URL, mailedToken, openLink, pressButton, type Shown } from '../support/email.ts';

@@ -5,7 +5,7 @@ import { removeRest } from '../../lib/data/content/removal.ts';
 import { removeUserContent } from '../../lib/data/content/userRemoval.ts';
 import { eraseUsersStep } from '../../lib/data/erasure.ts';
 import { JobEntity, SETTLED_MS, type StoredJob } from '../../lib/data/jobs.ts';
-import { Table } from '../../lib/data/table.ts';
+import { Table } from '../../lib/table/table.ts';
 import { involvements, itemsOf } from '../support/content.ts';
 import { type Fault, InjectedError, Invocation, Trial } from '../support/crashes.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
 import { emit, EventEntity, EventPayloadEntity, type NewEvent } from '../../lib/data/events.ts';
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
-import { insert, openTable, type Table } from '../../lib/data/table.ts';
+import { insert, openTable, type Table } from '../../lib/table/table.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 
 let engine: Engine;

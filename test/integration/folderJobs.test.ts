@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { changeFoldersStep } from '../../lib/data/folderChanges.ts';
 import { JobEntity, JobStore, SETTLED_MS, type StoredJob } from '../../lib/data/jobs.ts';
 import { removeDocumentsStep } from '../../lib/data/removal/documents.ts';
-import { openTable, type Table } from '../../lib/data/table.ts';
+import { openTable, type Table } from '../../lib/table/table.ts';
 import { itemsOf } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

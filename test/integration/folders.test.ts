@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { FolderChanger } from '../../lib/data/folderChanger.ts';
 import { FolderEntity, FolderEntryEntity, placeOf } from '../../lib/data/folders.ts';
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
-import { openTable, Table, upsert, type WriteOp } from '../../lib/data/table.ts';
+import { openTable, Table, upsert, type WriteOp } from '../../lib/table/table.ts';
 import { placeFolder } from '../../lib/domain/folders.ts';
 import { inSlices } from '../../lib/shared/inSlices.ts';
 import { itemsOf } from '../support/content.ts';

@@ -11,7 +11,7 @@ import { environment } from '../../lib/app/capability.ts';
 import { deriveKey, openBytes } from '../../lib/crypto/sealing.ts';
 import { tokenHash } from '../../lib/crypto/tokenHash.ts';
 import { ApiKeyEntity } from '../../lib/data/credentials.ts';
-import { openTable, replace, type Table } from '../../lib/data/table.ts';
+import { openTable, replace, type Table } from '../../lib/table/table.ts';
 import { type Answer, Idempotency, type IdempotentCall, IdempotencyEntity } from '../../lib/http/idempotency.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { storedItem } from '../support/items.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { ConfigStore } from '../../lib/data/configs.ts';
 import { NotificationWriter } from '../../lib/data/content/notifications.ts';
 import { NotificationConfigEntity } from '../../lib/data/notificationConfig.ts';
-import { Table } from '../../lib/data/table.ts';
+import { Table } from '../../lib/table/table.ts';
 import { type OccurredEvent } from '../../lib/deliveries/audience.ts';
 import { fanOutInApp } from '../../lib/deliveries/inApp.ts';
 import type { EventPayload } from '../../lib/domain/events/payload.ts';

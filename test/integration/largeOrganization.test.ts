@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { JobMessage } from '../../lib/data/jobs.ts';
 import { removeOrganizationStep } from '../../lib/data/removal/organizations.ts';
-import { Table } from '../../lib/data/table.ts';
+import { Table } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { makeLargeOrganization, numbered } from '../support/largeOrganization.ts';

@@ -4,7 +4,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { LocationRemover } from '../../lib/data/content/locationRemoval.ts';
 import { DocumentEntity } from '../../lib/data/documents.ts';
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
-import { Table } from '../../lib/data/table.ts';
+import { Table } from '../../lib/table/table.ts';
 import { type Customer, handlerOf, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { everyItem } from '../support/items.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { LocationUpdater } from '../../lib/data/content/locationUpdater.ts';
-import { Table, type WriteOp } from '../../lib/data/table.ts';
+import { Table, type WriteOp } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { everyItem } from '../support/items.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
-import { advance, insert, openTable, type Table } from '../../lib/data/table.ts';
+import { advance, insert, openTable, type Table } from '../../lib/table/table.ts';
 import { EmbeddingStateEntity } from '../../lib/data/memory/entities.ts';
 import { runJob } from '../../lib/jobs/run.ts';
 import { runsEmbeddings } from '../../lib/memory/jobs/steps.ts';

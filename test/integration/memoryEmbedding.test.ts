@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { environment } from '../../lib/app/capability.ts';
 import { type JobKind, type JobMessage, queueOfJob, SETTLED_MS } from '../../lib/data/jobs.ts';
 import { EmbeddingStateEntity } from '../../lib/data/memory/entities.ts';
-import { openTable } from '../../lib/data/table.ts';
+import { openTable } from '../../lib/table/table.ts';
 import { sweep, sweeps } from '../../lib/deliveries/sweep.ts';
 import { LEXICAL_MODEL } from '../../lib/domain/memory/lexical.ts';
 import { beginEmbedding } from '../../lib/memory/pending.ts';

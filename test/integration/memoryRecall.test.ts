@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
-import { openTable } from '../../lib/data/table.ts';
+import { openTable } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { FIRST_DAY, manyJudgments, numbers, putMany, queryOf, rankedExactly, type SentJudgment } from '../support/memory.ts';

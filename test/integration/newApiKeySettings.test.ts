@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { handler as createKey } from '../../functions/v2/workspace/apikey/create.ts';
 import { environment } from '../../lib/app/capability.ts';
 import { AllowedDomainsEntity } from '../../lib/data/allowedDomains.ts';
-import { openTable, type Table } from '../../lib/data/table.ts';
+import { openTable, type Table } from '../../lib/table/table.ts';
 import { defaultEmailTriggers, defaultWebhookTriggers } from '../../lib/domain/events/catalogue.ts';
 import { defaultNotificationTriggers } from '../../lib/domain/notificationConfig.ts';
 import { handlerOf } from '../support/customer.ts';

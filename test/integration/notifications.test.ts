@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { NotificationRemover } from '../../lib/data/content/notificationRemoval.ts';
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
-import { Table } from '../../lib/data/table.ts';
+import { Table } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { everyItem } from '../support/items.ts';

@@ -4,7 +4,7 @@ import { environment, openAll } from '../../lib/app/capability.ts';
 import { DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
 import { FailedDeliveries } from '../../lib/data/deliveries/failed.ts';
 import { beginJob, JobEntity, type JobMessage, JobStore } from '../../lib/data/jobs.ts';
-import { upsert } from '../../lib/data/table.ts';
+import { upsert } from '../../lib/table/table.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/run.ts';
 import type { DeliveryMessage } from '../../lib/deliveries/message.ts';
 import { beginRecovery, recoverStep } from '../../lib/deliveries/recover.ts';

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import '../../functions/index.ts';
 import { environment } from '../../lib/app/capability.ts';
 import { DocumentEntity } from '../../lib/data/documents.ts';
-import { entities, type Entity } from '../../lib/data/entity.ts';
+import { entities, type Entity } from '../../lib/table/entity.ts';
 import type { JobMessage } from '../../lib/data/jobs.ts';
 import { removeDocumentsJob } from '../../lib/data/removal/begin.ts';
 import { removeDocumentsStep } from '../../lib/data/removal/documents.ts';
 import { organizationParts, removeOrganizationStep } from '../../lib/data/removal/organizations.ts';
 import { documentParts } from '../../lib/data/removal/parts.ts';
-import { openTable, remove, Table } from '../../lib/data/table.ts';
+import { openTable, remove, Table } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { asDocumentClient, type Command, LeanClient } from '../support/leanClient.ts';

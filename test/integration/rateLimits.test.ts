@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { endpoint as getOrganizations } from '../../functions/v2/organizations/get.ts';
 import { environment } from '../../lib/app/capability.ts';
-import { RateBucketEntity, RateBuckets } from '../../lib/data/rateBuckets.ts';
-import { openTable, type Table } from '../../lib/data/table.ts';
-import { limitClasses } from '../../lib/domain/rateLimit.ts';
+import { RateBucketEntity, RateBuckets } from '../../lib/workspaces/rateBuckets.ts';
+import { openTable, type Table } from '../../lib/table/table.ts';
+import { limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import { run as command } from '../../infra/workspace.ts';
 import { cases } from '../contract/contract.ts';

@@ -2,8 +2,8 @@ import { DynamoDBClient, TransactionCanceledException, TransactionConflictExcept
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import { defineEntity } from '../../lib/data/entity.ts';
-import { insert, remove, replace, Table, upsert, type WriteOp } from '../../lib/data/table.ts';
+import { defineEntity } from '../../lib/table/entity.ts';
+import { insert, remove, replace, Table, upsert, type WriteOp } from '../../lib/table/table.ts';
 import { toApiError } from '../../lib/http/middlewares.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { storedItem } from '../support/items.ts';

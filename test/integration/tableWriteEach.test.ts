@@ -3,9 +3,9 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { environment } from '../../lib/app/capability.ts';
-import { defineEntity, type Stored } from '../../lib/data/entity.ts';
-import { insert, openTable, replace, Table, upsert } from '../../lib/data/table.ts';
-import { writeEach } from '../../lib/data/writeEach.ts';
+import { defineEntity, type Stored } from '../../lib/table/entity.ts';
+import { insert, openTable, replace, Table, upsert } from '../../lib/table/table.ts';
+import { writeEach } from '../../lib/table/writeEach.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { virtualTime } from '../support/virtualTime.ts';
 

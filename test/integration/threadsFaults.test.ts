@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { environment } from '../../lib/app/capability.ts';
 import { removeRest, removeThreads } from '../../lib/data/content/removal.ts';
 import { ThreadEntity } from '../../lib/data/content/threads.ts';
-import { openTable, type Table, type WriteOp } from '../../lib/data/table.ts';
+import { openTable, type Table, type WriteOp } from '../../lib/table/table.ts';
 import { lazy } from '../../lib/shared/lazy.ts';
 import { emitted, itemsOf, nda } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

@@ -3,7 +3,7 @@ import { handler as unsubscribePage } from '../../functions/v2/notifications/ema
 import { handler as sendEmail } from '../../functions/workers/sendEmail.ts';
 import { environment } from '../../lib/app/capability.ts';
 import { sealBytes, deriveKey } from '../../lib/crypto/sealing.ts';
-import { openTable } from '../../lib/data/table.ts';
+import { openTable } from '../../lib/table/table.ts';
 import { unsubscribeLinks } from '../../lib/email/unsubscribe.ts';
 import { addDocument, itemsOf, nda } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

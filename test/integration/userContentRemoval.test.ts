@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { removeUserContent } from '../../lib/data/content/userRemoval.ts';
 import { involve, type Involvement } from '../../lib/data/content/involvements.ts';
 import type { Place } from '../../lib/data/folders.ts';
-import { Table } from '../../lib/data/table.ts';
+import { Table } from '../../lib/table/table.ts';
 import { emitted, involvements, itemsOf } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { placeOf } from '../../lib/data/folders.ts';
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
-import { replace, Table, upsert } from '../../lib/data/table.ts';
+import { replace, Table, upsert } from '../../lib/table/table.ts';
 import { type Group, GroupEntity, GroupMemberEntity, GroupMemberRemover, GroupReader } from '../../lib/data/userGroups.ts';
 import { UserEntity } from '../../lib/data/users.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';

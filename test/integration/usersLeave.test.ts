@@ -4,7 +4,7 @@ import { changeFoldersStep } from '../../lib/data/folderChanges.ts';
 import { FolderEntity, placeOf } from '../../lib/data/folders.ts';
 import { JobStore, SETTLED_MS, type StoredJob } from '../../lib/data/jobs.ts';
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
-import { replace, Table } from '../../lib/data/table.ts';
+import { replace, Table } from '../../lib/table/table.ts';
 import { removeUsersStep } from '../../lib/data/userRemoval.ts';
 import { type GrantOn, UserEntity, UserWriter } from '../../lib/data/users.ts';
 import { mostDepartures } from '../../lib/domain/access.ts';

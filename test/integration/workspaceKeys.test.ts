@@ -6,7 +6,7 @@ import { handler as getOrganizations } from '../../functions/v2/organizations/ge
 import { handler as getWorkspace } from '../../functions/v2/workspace/get.ts';
 import { environment } from '../../lib/app/capability.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
-import { insert, openTable, replace, type Table } from '../../lib/data/table.ts';
+import { insert, openTable, replace, type Table } from '../../lib/table/table.ts';
 import { renameApiKeys } from '../../lib/data/workspaces.ts';
 import { ApiError } from '../../lib/shared/errors.ts';
 import { sealPageToken } from '../../lib/http/pageToken.ts';

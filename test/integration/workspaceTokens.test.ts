@@ -7,7 +7,7 @@ import { environment } from '../../lib/app/capability.ts';
 import { secretBox } from '../../lib/crypto/secretBox.ts';
 import { tokenHash } from '../../lib/crypto/tokenHash.ts';
 import { ApiKeyEntity, AuthTokenEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
-import { openTable, type Table, upsert } from '../../lib/data/table.ts';
+import { openTable, type Table, upsert } from '../../lib/table/table.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { everyItem, storedItem } from '../support/items.ts';
 import { post } from '../support/requests.ts';

@@ -17,7 +17,7 @@ import { EventEntity, EventStore } from '../../lib/data/events.ts';
 import { JobSweeper } from '../../lib/data/jobs.ts';
 import { MailEntity, MailStore } from '../../lib/data/mails.ts';
 import { NotificationConfigEntity } from '../../lib/data/notificationConfig.ts';
-import { Table } from '../../lib/data/table.ts';
+import { Table } from '../../lib/table/table.ts';
 import { deliver } from '../../lib/deliveries/deliver.ts';
 import { type DeliverDeps, deliveringWith } from '../../lib/deliveries/delivering.ts';
 import type { FanOutDeps } from '../../lib/deliveries/fanOut.ts';

@@ -3,7 +3,7 @@ import { type Delivery } from '../../lib/domain/deliveries/delivery.ts';
 import type { Timing } from '../../lib/domain/deliveries/schedule.ts';
 import { AttemptEntity, type Attempt, type DeliveryKey, DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
 import { emit, EventEntity, type NewEvent } from '../../lib/data/events.ts';
-import { openTable, type Table } from '../../lib/data/table.ts';
+import { openTable, type Table } from '../../lib/table/table.ts';
 import { deliver } from '../../lib/deliveries/deliver.ts';
 import { type DeliverDeps, delivers, type EndpointTrouble } from '../../lib/deliveries/delivering.ts';
 import { fanOut, type FanOutDeps, fansOut } from '../../lib/deliveries/fanOut.ts';

@@ -1,6 +1,6 @@
 import type { Attempt, Revision, StoredDelivery } from '../../lib/data/deliveries/deliveries.ts';
 import type { Target } from '../../lib/data/deliveries/targets.ts';
-import type { Stored } from '../../lib/data/entity.ts';
+import type { Stored } from '../../lib/table/entity.ts';
 import type { EventToDeliver } from '../../lib/data/events.ts';
 import { deliver } from '../../lib/deliveries/deliver.ts';
 import type { Delivering } from '../../lib/deliveries/delivering.ts';

@@ -1,6 +1,6 @@
 import { environment } from '../../lib/app/capability.ts';
 import { type JobMessage, JobStore, type StoredJob } from '../../lib/data/jobs.ts';
-import { openTable } from '../../lib/data/table.ts';
+import { openTable } from '../../lib/table/table.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/run.ts';
 import { runsEmbeddings } from '../../lib/memory/jobs/steps.ts';
 import type { QueueMessage } from '../../lib/queues.ts';

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { JobEntity, type JobKindOn, JobStore, type StoredJob } from '../../lib/data/jobs.ts';
-import { openTable } from '../../lib/data/table.ts';
+import { openTable } from '../../lib/table/table.ts';
 import { runJob } from '../../lib/jobs/run.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
 import type { Customer } from './customer.ts';

@@ -1,4 +1,4 @@
-import { type RetryContext, withRetryContext } from '../../lib/data/settle.ts';
+import { type RetryContext, withRetryContext } from '../../lib/table/retryOnConflict.ts';
 
 export interface VirtualTime {
   /** The lengths of the sleeps so far, in milliseconds. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type FolderEntry, walkFolders, walkFrom, type WalkStack } from '../../lib/data/folderWalk.ts';
 import { FolderEntryEntity } from '../../lib/data/folders.ts';
-import type { Table } from '../../lib/data/table.ts';
+import type { Table } from '../../lib/table/table.ts';
 
 const place = { tenant: 't', organization: 'o' };
 

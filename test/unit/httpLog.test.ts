@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import { tokenHash } from '../../lib/crypto/tokenHash.ts';
-import { rateBuckets, RateBuckets } from '../../lib/data/rateBuckets.ts';
-import type { Table } from '../../lib/data/table.ts';
+import { rateBuckets, RateBuckets } from '../../lib/workspaces/rateBuckets.ts';
+import type { Table } from '../../lib/table/table.ts';
 import { defineEndpoint } from '../../lib/app/endpoint.ts';
 import { ApiError } from '../../lib/shared/errors.ts';
 import { Credentials, credentials } from '../../lib/http/credentials.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as z from 'zod';
-import { defineEntity, entities } from '../../lib/data/entity.ts';
-import { encodePart, joinKey, keyPrefix, tenantOf } from '../../lib/data/keys.ts';
+import { defineEntity, entities } from '../../lib/table/entity.ts';
+import { encodePart, joinKey, keyPrefix, tenantOf } from '../../lib/table/keys.ts';
 
 /** Parts made to collide if anything can: separators, escapes, what escapes look like, and lengths around the limit. */
 const tricky = fc.array(fc.constantFrom('#', '%', '~', '%23', '%7e', '23', 'a', 'ü', '\u{1f680}', '', 'x'.repeat(99), 'x'.repeat(200)), { maxLength: 5 }).map((pieces) => pieces.join(''));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Bucket, fullBucket, type Limit, settled, settlementSize, takeToken, timeOf } from '../../lib/domain/rateLimit.ts';
+import { type Bucket, fullBucket, type Limit, settled, settlementSize, takeToken, timeOf } from '../../lib/workspaces/rules/rateLimit.ts';
 
 /** Rounding errors of sums of fractions. */
 const TINY = 1e-3;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build.ts';
 import { generatedTables, withGeneratedTables } from '../../infra/readme.ts';
-import { entities } from '../../lib/data/entity.ts';
+import { entities } from '../../lib/table/entity.ts';
 
 const readme = readFileSync(join(projectDir, 'README.md'), 'utf8');
 

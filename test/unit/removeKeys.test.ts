@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Key } from '../../lib/data/entity.ts';
-import { Table } from '../../lib/data/table.ts';
+import type { Key } from '../../lib/table/entity.ts';
+import { Table } from '../../lib/table/table.ts';
 import { asDocumentClient, type Command } from '../support/leanClient.ts';
 
 const key = (n: number): Key => ({ PK: 'p', SK: `${n}` });

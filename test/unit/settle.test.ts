@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { describe, expect, test } from '@jest/globals';
-import { settle } from '../../lib/data/settle.ts';
+import { settle } from '../../lib/table/retryOnConflict.ts';
 import { testHandler } from '../support/endpoint.ts';
 import { eventOf } from '../support/requests.ts';
 import { virtualTime } from '../support/virtualTime.ts';

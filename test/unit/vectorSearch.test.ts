@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { searchVectors } from '../../lib/data/memory/vectorSearch.ts';
-import type { Table } from '../../lib/data/table.ts';
+import type { Table } from '../../lib/table/table.ts';
 
 /** A table whose engine answers every search with an error of this name. */
 const failing = (name: string) => ({ asked: { name: 't', client: { send: () => Promise.reject(Object.assign(new Error('refused'), { name })) } } }) as unknown as Table;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { rateLimits } from '../../../lib/data/rateLimits.ts';
+import { rateLimits } from '../../../lib/table/rateLimits.ts';
 import { createWorkspaces, unverifiedGraceDays, workspaceCreation } from '../../../lib/data/workspaces.ts';
 import { AvatarUrl, isDisposable, keysExpireAt, OwnerEmail, ShortName, showWorkspace, VerifyWithinMs, WorkspaceShown } from '../../../lib/domain/workspaces.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';

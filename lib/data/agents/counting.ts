@@ -3,8 +3,8 @@ import type { BuiltInChange } from '../../domain/agents/agents.ts';
 import { builtInAgent } from '../../domain/agents/builtIn.ts';
 import { type AgentRun, withRuns } from '../../domain/agents/runs.ts';
 import type { StepResult, StoredJob } from '../jobs.ts';
-import { pause } from '../settle.ts';
-import { insert, remove, replace, type Table, type WriteOp } from '../table.ts';
+import { pause } from '../../table/retryOnConflict.ts';
+import { insert, remove, replace, type Table, type WriteOp } from '../../table/table.ts';
 import { AgentEntity, AgentRunEntity, BuiltInChangeEntity } from './entities.ts';
 
 /** How long a step goes on, so that what it did is written down often enough. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { StepResult, StoredJob } from '../jobs.ts';
-import { removePartition } from '../removal/partition.ts';
-import type { Table } from '../table.ts';
+import { removePartition } from '../../table/purgePartition.ts';
+import type { Table } from '../../table/table.ts';
 import { AgentRunEntity, AgentVersionEntity } from './entities.ts';
 import { AgentGroupStore } from './groups.ts';
 

@@ -5,7 +5,7 @@ import { type CommentAgent, runKey } from '../../domain/content/commentAgents.ts
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { beginJob } from '../jobs.ts';
-import { insert, type Table, wanted, type WriteOp } from '../table.ts';
+import { insert, type Table, wanted, type WriteOp } from '../../table/table.ts';
 import { AgentEntity, AgentRunEntity, runStates } from './entities.ts';
 
 interface Run extends CommentAgent {

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { instantKey } from '../../shared/times.ts';
-import { defineEntity } from '../entity.ts';
-import { joinKey } from '../keys.ts';
-import { type Table, upsert, type WriteOp } from '../table.ts';
+import { defineEntity } from '../../table/entity.ts';
+import { joinKey } from '../../table/keys.ts';
+import { type Table, upsert, type WriteOp } from '../../table/table.ts';
 import { recordsOf } from './involvements.ts';
 import type { DocumentPlace } from './places.ts';
 import { type Stretch, stretch, type StretchOptions } from './walk.ts';

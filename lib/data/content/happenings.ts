@@ -4,9 +4,9 @@ import type { Comment } from '../../domain/content/comments.ts';
 import type { Thread } from '../../domain/content/threads.ts';
 import type { ContentUser } from '../../domain/content/user.ts';
 import { ActivityConfigEntity } from '../activityConfig.ts';
-import type { Stored } from '../entity.ts';
+import type { Stored } from '../../table/entity.ts';
 import { emit } from '../events.ts';
-import type { Table, WriteOp } from '../table.ts';
+import type { Table, WriteOp } from '../../table/table.ts';
 import { activityOps } from './activities.ts';
 import type { ContentPlace } from './places.ts';
 

@@ -4,7 +4,7 @@ import { folderChain, hasEnded } from '../../domain/access.ts';
 import { DocumentReader } from '../documents.ts';
 import { departuresOf } from '../folderDepartures.ts';
 import type { Place } from '../folders.ts';
-import { openTable, type Table } from '../table.ts';
+import { openTable, type Table } from '../../table/table.ts';
 import { UserEntity } from '../users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { readNotifications } from './notifications.ts';

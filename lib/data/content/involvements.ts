@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { instantKey } from '../../shared/times.ts';
-import { defineEntity } from '../entity.ts';
+import { defineEntity } from '../../table/entity.ts';
 import type { Place } from '../folders.ts';
-import { remove, upsert, type WriteOp } from '../table.ts';
+import { remove, upsert, type WriteOp } from '../../table/table.ts';
 import type { DocumentPlace } from './places.ts';
 
 /** The kinds of records that belong to a user's data (spec 4.19). */

@@ -4,7 +4,7 @@ import type { ItemOutcome } from '../../shared/results.ts';
 import type { Document } from '../documents.ts';
 import { placeOf } from '../folders.ts';
 import type { Organization } from '../organizations.ts';
-import { openTable, type Table } from '../table.ts';
+import { openTable, type Table } from '../../table/table.ts';
 import { type NotificationFilter, NotificationLists } from './notificationLists.ts';
 import { NotificationWriter, selects } from './notifications.ts';
 

@@ -7,13 +7,13 @@ import { completeUser, type ContentUser, isIncomplete } from '../../domain/conte
 import { inSlices } from '../../shared/inSlices.ts';
 import type { ItemOutcome } from '../../shared/results.ts';
 import { type Document, DocumentReader, type PlacedDocument } from '../documents.ts';
-import { defineEntity, type Stored } from '../entity.ts';
+import { defineEntity, type Stored } from '../../table/entity.ts';
 import { type Place, placeOf } from '../folders.ts';
 import type { Organization } from '../organizations.ts';
-import { settle } from '../settle.ts';
-import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table.ts';
+import { settle } from '../../table/retryOnConflict.ts';
+import { insert, openTable, remove, replace, type Table, type WriteOp } from '../../table/table.ts';
 import { UserEntity } from '../users.ts';
-import { writeEach } from '../writeEach.ts';
+import { writeEach } from '../../table/writeEach.ts';
 import { EVERYBODY, forget, type Involvement, involve, recordSortKey, recordsOf } from './involvements.ts';
 import type { ContentPlace, DocumentPlace } from './places.ts';
 import { findRecords, nameRecord, type RecordName, type RecordPosition, unnameRecord } from './recordIds.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { defineEntity, type Stored } from '../entity.ts';
+import { defineEntity, type Stored } from '../../table/entity.ts';
 import type { Place } from '../folders.ts';
-import { insert, remove, replace, type Table, type WriteOp } from '../table.ts';
+import { insert, remove, replace, type Table, type WriteOp } from '../../table/table.ts';
 import type { DocumentPlace } from './places.ts';
 
 /** What content consists of. Threads, reactions and recordings have ids within their document, the others within their organization. */

@@ -1,11 +1,11 @@
 import type { Capability } from '../../app/capability.ts';
 import { type NewRecording, Recording, recorderPayload, type ShownRecording, showRecording, toRecording } from '../../domain/content/recordings.ts';
 import { instantKey } from '../../shared/times.ts';
-import { defineEntity, type Stored } from '../entity.ts';
+import { defineEntity, type Stored } from '../../table/entity.ts';
 import { emit } from '../events.ts';
 import type { Place } from '../folders.ts';
-import { insert, openTable, remove, type Table, type WriteOp } from '../table.ts';
-import { writeEach } from '../writeEach.ts';
+import { insert, openTable, remove, type Table, type WriteOp } from '../../table/table.ts';
+import { writeEach } from '../../table/writeEach.ts';
 import { forget, type Involvement, involve, recordSortKey, recordsOf } from './involvements.ts';
 import type { ContentPlace, DocumentPlace } from './places.ts';
 import { findRecords, nameRecord, type RecordPosition, unnameRecord } from './recordIds.ts';

@@ -6,7 +6,7 @@ import { inParallel } from '../../shared/inParallel.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from '../documents.ts';
 import { placeOf } from '../folders.ts';
 import { findOrganization, type OrganizationReader } from '../organizations.ts';
-import { openTable, type Table } from '../table.ts';
+import { openTable, type Table } from '../../table/table.ts';
 import type { DocumentPlace } from './places.ts';
 import { readThreads, ThreadReader } from './threads.ts';
 import { ViewerChecks } from './viewers.ts';

@@ -1,6 +1,6 @@
 import { type Comment, involvedIn } from '../../domain/content/comments.ts';
 import type { Thread } from '../../domain/content/threads.ts';
-import type { WriteOp } from '../table.ts';
+import type { WriteOp } from '../../table/table.ts';
 import { forget, involve } from './involvements.ts';
 import type { DocumentPlace } from './places.ts';
 

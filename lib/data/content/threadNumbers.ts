@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { defineEntity } from '../entity.ts';
-import type { Table } from '../table.ts';
+import { defineEntity } from '../../table/entity.ts';
+import type { Table } from '../../table/table.ts';
 import { recordsOf } from './involvements.ts';
 import type { DocumentPlace } from './places.ts';
 

@@ -4,10 +4,10 @@ import { meets, type ThreadFilters } from '../../domain/content/threadFilters.ts
 import { Thread, type ThreadWithComments } from '../../domain/content/threads.ts';
 import { instantKey } from '../../shared/times.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { defineEntity, type Stored } from '../entity.ts';
+import { defineEntity, type Stored } from '../../table/entity.ts';
 import type { Place } from '../folders.ts';
-import { keyPrefix } from '../keys.ts';
-import { openTable, type Page, type Queried, type QueryOptions, type Table } from '../table.ts';
+import { keyPrefix } from '../../table/keys.ts';
+import { openTable, type Page, type Queried, type QueryOptions, type Table } from '../../table/table.ts';
 import { type Involvement, recordSortKey, recordsOf } from './involvements.ts';
 import type { DocumentPlace } from './places.ts';
 import { findRecords } from './recordIds.ts';

@@ -11,7 +11,7 @@ import { DocumentReader, type PlacedDocument } from '../documents.ts';
 import { departuresOf } from '../folderDepartures.ts';
 import { type Place, placeOf } from '../folders.ts';
 import type { Organization } from '../organizations.ts';
-import { openTable, type Table } from '../table.ts';
+import { openTable, type Table } from '../../table/table.ts';
 import { UserEntity } from '../users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { notificationGuards } from './notificationLists.ts';

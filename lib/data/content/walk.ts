@@ -1,10 +1,10 @@
 import { building, type Capability } from '../../app/capability.ts';
 import { distinct } from '../../shared/collections.ts';
 import { DocumentEntity, type DocumentReader, type PlacedDocument, readDocuments } from '../documents.ts';
-import type { Entity, Stored } from '../entity.ts';
+import type { Entity, Stored } from '../../table/entity.ts';
 import { type Place, placeOf } from '../folders.ts';
 import { findOrganization } from '../organizations.ts';
-import type { QueryOptions, Table } from '../table.ts';
+import type { QueryOptions, Table } from '../../table/table.ts';
 import type { DocumentPlace } from './places.ts';
 
 /** Where a listing over documents stopped: in a document, after a sort key of its records, or behind all of them when there is none. */

@@ -1,4 +1,4 @@
-import type { Stored } from '../entity.ts';
+import type { Stored } from '../../table/entity.ts';
 import type { Blob, Editor, EditorItem, EditorUpdate } from './entities.ts';
 import { unpack } from './packing.ts';
 

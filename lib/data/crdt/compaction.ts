@@ -1,7 +1,7 @@
 import { encodeState, openDocument } from '../../domain/crdt/document.ts';
 import type { DocumentPlace } from '../content/places.ts';
-import type { Key } from '../entity.ts';
-import { replace, type Table } from '../table.ts';
+import type { Key } from '../../table/entity.ts';
+import { replace, type Table } from '../../table/table.ts';
 import { Assembly } from './assembly.ts';
 import { writeBlob } from './blobs.ts';
 import { EditorEntity, EditorItems, type EditorItem } from './entities.ts';

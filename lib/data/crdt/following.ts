@@ -4,7 +4,7 @@ import type { Log } from '../../app/endpoint.ts';
 import { sendTo } from '../../queues.ts';
 import type { DocumentPlace } from '../content/places.ts';
 import { jobMessage } from '../jobs.ts';
-import { openTable } from '../table.ts';
+import { openTable } from '../../table/table.ts';
 import { compact } from './compaction.ts';
 import { DEBOUNCE_MS } from './telling.ts';
 import type { Changed } from './writing.ts';

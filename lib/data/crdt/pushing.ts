@@ -3,7 +3,7 @@ import { faultOfUpdate } from '../../domain/crdt/reading.ts';
 import { holds } from '../../domain/editorUpdates.ts';
 import { invalid } from '../../shared/errors.ts';
 import type { ContentPlace } from '../content/places.ts';
-import { openTable } from '../table.ts';
+import { openTable } from '../../table/table.ts';
 import { type Changed, type Changing, EditorWriter } from './writing.ts';
 
 /** Takes what clients change in editors. */

@@ -1,7 +1,7 @@
 import type { DocumentPlace } from '../content/places.ts';
-import type { Stored } from '../entity.ts';
-import { pause } from '../settle.ts';
-import type { Table } from '../table.ts';
+import type { Stored } from '../../table/entity.ts';
+import { pause } from '../../table/retryOnConflict.ts';
+import type { Table } from '../../table/table.ts';
 import { Assembly, type Blobs, bytesOf, type EditorState } from './assembly.ts';
 import { type Blob, type Editor, EditorItems, EditorPartEntity, type EditorUpdate, sinceVersion } from './entities.ts';
 import { KnownStates } from './known.ts';

@@ -7,7 +7,7 @@ import { requireSameKind } from '../../domain/editors.ts';
 import { ApiError, invalid } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { ContentPlace, DocumentPlace } from '../content/places.ts';
-import { insert, openTable } from '../table.ts';
+import { insert, openTable } from '../../table/table.ts';
 import { type Editor, EditorEntity, EditorUpdateEntity } from './entities.ts';
 import { beginTelling } from './telling.ts';
 import { type Changed, type Changing, EditorWriter, INLINE_BYTES, tooManyOthers } from './writing.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { newId } from '../../shared/ids.ts';
 import type { ContentPlace } from '../content/places.ts';
 import { beginJob, type JobMessage } from '../jobs.ts';
-import type { WriteOp } from '../table.ts';
+import type { WriteOp } from '../../table/table.ts';
 import type { Editor, EditorUpdate } from './entities.ts';
 
 /** How long changes are gathered before one event tells of them. */

@@ -3,7 +3,7 @@ import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from '../..
 import { merged } from '../../domain/editorUpdates.ts';
 import { invalid } from '../../shared/errors.ts';
 import type { DocumentPlace } from '../content/places.ts';
-import { openTable, type Table } from '../table.ts';
+import { openTable, type Table } from '../../table/table.ts';
 import { EditorReader } from './reading.ts';
 import { unknownEditor } from './unknown.ts';
 

@@ -5,7 +5,7 @@ import type { CrdtType } from '../../domain/crdt/values.ts';
 import { type EditorRecord, editorRecord } from '../../domain/editors.ts';
 import { ANSWER_BYTES } from '../../http/envelope.ts';
 import type { DocumentPlace } from '../content/places.ts';
-import { openTable, type Table } from '../table.ts';
+import { openTable, type Table } from '../../table/table.ts';
 import type { EditorState } from './assembly.ts';
 import { EditorReader } from './reading.ts';
 

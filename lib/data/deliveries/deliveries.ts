@@ -6,11 +6,11 @@ import type { EndpointHealth } from '../../domain/deliveries/health.ts';
 import { attemptOutcomes } from '../../domain/deliveries/outcome.ts';
 import type { Timing } from '../../domain/deliveries/schedule.ts';
 import { inParallel } from '../../shared/inParallel.ts';
-import { defineEntity, indexPartition, type Stored } from '../entity.ts';
+import { defineEntity, indexPartition, type Stored } from '../../table/entity.ts';
 import { EventEntity, eventShards, type NewEvent, recordEvent, type StoredEvent } from '../events.ts';
-import { tenantOf } from '../keys.ts';
-import { settle } from '../settle.ts';
-import { insert, openTable, replace, type Table, upsert, wanted, type WriteOp } from '../table.ts';
+import { tenantOf } from '../../table/keys.ts';
+import { settle } from '../../table/retryOnConflict.ts';
+import { insert, openTable, replace, type Table, upsert, wanted, type WriteOp } from '../../table/table.ts';
 import { EndpointHealthEntity } from './runtime.ts';
 import { type Target, wantedTarget } from './targets.ts';
 

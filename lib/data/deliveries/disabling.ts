@@ -1,9 +1,9 @@
 import type { Capability } from '../../app/capability.ts';
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoints.ts';
 import { iso } from '../../shared/isoTime.ts';
-import type { Stored } from '../entity.ts';
+import type { Stored } from '../../table/entity.ts';
 import { emit } from '../events.ts';
-import { openTable, replace, type Table } from '../table.ts';
+import { openTable, replace, type Table } from '../../table/table.ts';
 import { WebhookEndpointEntity } from '../webhooks/endpoints.ts';
 
 /** Disables endpoints that have failed for too long. */

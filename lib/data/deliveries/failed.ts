@@ -1,8 +1,8 @@
 import type { Capability } from '../../app/capability.ts';
 import { instantKey } from '../../shared/times.ts';
 import { hasFailed } from '../../domain/deliveries/delivery.ts';
-import { indexPartition } from '../entity.ts';
-import { openTable, type Table } from '../table.ts';
+import { indexPartition } from '../../table/entity.ts';
+import { openTable, type Table } from '../../table/table.ts';
 import { DeliveryEntity, failedDeliveriesTo, type StoredDelivery } from './deliveries.ts';
 
 /** Deliveries to an endpoint of events between two times, epoch ms, both included. */

@@ -3,9 +3,9 @@ import { instantKey } from '../../shared/times.ts';
 import type { Delivery } from '../../domain/deliveries/delivery.ts';
 import { type ShownStatus, shownStatus } from '../../domain/deliveries/shown.ts';
 import { inParallel } from '../../shared/inParallel.ts';
-import { indexPartition, type Key, type Stored } from '../entity.ts';
+import { indexPartition, type Key, type Stored } from '../../table/entity.ts';
 import { EventEntity, eventShards, eventsOf, type StoredEvent } from '../events.ts';
-import { openTable, type Table } from '../table.ts';
+import { openTable, type Table } from '../../table/table.ts';
 import { DeliveryEntity, DeliveryStore, deliveriesTo, failedDeliveriesTo } from './deliveries.ts';
 
 /** Which messages are listed: those with a delivery to this endpoint, of this status. The other deliveries of a message are not shown then. */

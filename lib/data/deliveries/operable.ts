@@ -4,7 +4,7 @@ import { requireEnabled } from '../../domain/webhooks/advanced.ts';
 import { unknownEndpoint } from '../../domain/webhooks/endpoints.ts';
 import type { ApiKeyCaller } from '../../app/endpoint.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { openTable, type Table, wanted } from '../table.ts';
+import { openTable, type Table, wanted } from '../../table/table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../webhooks/configs.ts';
 import { WebhookEndpointEntity } from '../webhooks/endpoints.ts';
 

@@ -4,9 +4,9 @@ import { instantKey } from '../../shared/times.ts';
 import { gateOf } from '../../domain/deliveries/breaker.ts';
 import { EndpointHealth, healthAt } from '../../domain/deliveries/health.ts';
 import { interval, TOLERANCE } from '../../domain/deliveries/limiter.ts';
-import { defineEntity, indexPartition, type Key, type Stored } from '../entity.ts';
-import { tenantOf } from '../keys.ts';
-import { insert, openTable, replace, type Table } from '../table.ts';
+import { defineEntity, indexPartition, type Key, type Stored } from '../../table/entity.ts';
+import { tenantOf } from '../../table/keys.ts';
+import { insert, openTable, replace, type Table } from '../../table/table.ts';
 import { AdvancedWebhookConfigEntity } from '../webhooks/configs.ts';
 import { wantedTarget } from './targets.ts';
 

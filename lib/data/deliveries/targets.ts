@@ -1,8 +1,8 @@
 import { basicUrl, isBasicTarget } from '../../domain/deliveries/matching.ts';
 import type { BasicWebhookConfig } from '../../domain/webhooks/basic.ts';
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoints.ts';
-import type { Stored } from '../entity.ts';
-import { type Wanted, wanted } from '../table.ts';
+import type { Stored } from '../../table/entity.ts';
+import { type Wanted, wanted } from '../../table/table.ts';
 import { BasicWebhookConfigEntity } from '../webhooks/configs.ts';
 import { WebhookEndpointEntity } from '../webhooks/endpoints.ts';
 import type { EndpointKey } from './runtime.ts';

@@ -1,7 +1,7 @@
 import type { Capability } from '../../app/capability.ts';
 import type { Timing } from '../../domain/deliveries/schedule.ts';
 import type { NewEvent } from '../events.ts';
-import { openTable, type Table } from '../table.ts';
+import { openTable, type Table } from '../../table/table.ts';
 import { type DueDelivery, emitTo } from './deliveries.ts';
 
 /** Writes events that are for one endpoint alone. */

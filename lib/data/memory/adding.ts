@@ -8,11 +8,11 @@ import { needsChange } from '../../memory/models.ts';
 import { beginEmbedding, beginModelChange } from '../../memory/pending.ts';
 import { makeVectors } from '../../memory/vectors.ts';
 import { findPlaceToWrite, requireWritable } from '../content/places.ts';
-import type { Stored } from '../entity.ts';
+import type { Stored } from '../../table/entity.ts';
 import { endJob } from '../jobs.ts';
 import { findOrganization } from '../organizations.ts';
-import { settle } from '../settle.ts';
-import { insert, openTable, replace, type Table } from '../table.ts';
+import { settle } from '../../table/retryOnConflict.ts';
+import { insert, openTable, replace, type Table } from '../../table/table.ts';
 import { EmbeddingStore, vectorsOp } from './embeddings.ts';
 import { JudgmentEntity } from './entities.ts';
 

@@ -6,8 +6,8 @@ import type { Judgment } from '../../domain/memory/judgments.ts';
 import { derivedId } from '../../shared/ids.ts';
 import { beginEmbedding } from '../../memory/pending.ts';
 import type { ContentPlace } from '../content/places.ts';
-import type { Stored } from '../entity.ts';
-import { insert, type WriteOp } from '../table.ts';
+import type { Stored } from '../../table/entity.ts';
+import { insert, type WriteOp } from '../../table/table.ts';
 import { JudgmentEntity } from './entities.ts';
 
 /** Why somebody changes threads. */

@@ -3,9 +3,9 @@ import type { IndexName } from '../../app/capability.ts';
 import { Judgment } from '../../domain/memory/judgments.ts';
 import { type Filtered, filtered, filteredValues, type TimeRange } from '../../domain/memory/filters.ts';
 import { instantKey } from '../../shared/times.ts';
-import { defineEntity, indexPartition, type Key } from '../entity.ts';
+import { defineEntity, indexPartition, type Key } from '../../table/entity.ts';
 import type { Place } from '../folders.ts';
-import { encodePart } from '../keys.ts';
+import { encodePart } from '../../table/keys.ts';
 import { DIMENSIONS, vectorPartition, vectorTime } from './vectorIndexes.ts';
 
 /** A judgment among those of its tenant, by internal ids. The same record id in another document, or in none, is another judgment. */

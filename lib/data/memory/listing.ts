@@ -1,6 +1,6 @@
 import { building, type Capability } from '../../app/capability.ts';
 import { findListing } from '../content/walk.ts';
-import { openTable } from '../table.ts';
+import { openTable } from '../../table/table.ts';
 import { JudgmentReader, type JudgmentScope } from './reading.ts';
 
 /** Read judgments by time. */

@@ -3,10 +3,10 @@ import { ALWAYS, type JudgmentFilters, type TimeRange } from '../../domain/memor
 import type { Judgment } from '../../domain/memory/judgments.ts';
 import { liveDocuments } from '../content/walk.ts';
 import { DocumentReader } from '../documents.ts';
-import type { Key, Stored } from '../entity.ts';
+import type { Key, Stored } from '../../table/entity.ts';
 import { type Place, placeOf } from '../folders.ts';
 import { OrganizationReader } from '../organizations.ts';
-import type { Table } from '../table.ts';
+import type { Table } from '../../table/table.ts';
 import { JudgmentEntity, type JudgmentListing, listedBetween, listingOf, readListed } from './entities.ts';
 import { countIndex } from './vectorSearch.ts';
 

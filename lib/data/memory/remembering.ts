@@ -3,7 +3,7 @@ import { lexical } from '../../domain/memory/lexical.ts';
 import type { Log } from '../../app/endpoint.ts';
 import { type Embedders, embeds } from '../../memory/embedder.ts';
 import { needsChange } from '../../memory/models.ts';
-import { openTable, type Table } from '../table.ts';
+import { openTable, type Table } from '../../table/table.ts';
 import { changeModel } from './adding.ts';
 import { EmbeddingStateEntity } from './entities.ts';
 import { type FoundJudgment, JudgmentSearcher, type JudgmentSearch } from './searching.ts';

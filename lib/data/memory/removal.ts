@@ -1,9 +1,9 @@
 import type { DocumentPlace } from '../content/places.ts';
-import type { Item, Stored } from '../entity.ts';
+import type { Item, Stored } from '../../table/entity.ts';
 import type { Place } from '../folders.ts';
-import type { Budget } from '../removal/partition.ts';
-import { removePartition } from '../removal/partition.ts';
-import type { Queried, Table } from '../table.ts';
+import type { Budget } from '../../table/purgePartition.ts';
+import { removePartition } from '../../table/purgePartition.ts';
+import type { Queried, Table } from '../../table/table.ts';
 import { documentPrefix, JudgmentEntity, JudgmentVectorEntity } from './entities.ts';
 
 const entities = [JudgmentEntity, JudgmentVectorEntity] as const;

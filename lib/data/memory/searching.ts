@@ -4,7 +4,7 @@ import { ALWAYS, type JudgmentFilters, type TimeRange } from '../../domain/memor
 import { contentText, type Judgment, reviewText } from '../../domain/memory/judgments.ts';
 import { distance } from '../../domain/memory/vectors.ts';
 import { inParallel } from '../../shared/inParallel.ts';
-import type { Key, Stored } from '../entity.ts';
+import type { Key, Stored } from '../../table/entity.ts';
 import { JudgmentEntity, judgmentKeyOf, JudgmentVectorEntity, listingOf, vectorKeyOf, vectorsOf } from './entities.ts';
 import { JudgmentReader, type JudgmentScope } from './reading.ts';
 import { vectorAttributes, type VectorFilter, vectorPartition, vectorTime } from './vectorIndexes.ts';

@@ -13,9 +13,9 @@ import { commentRemovalOps, forgetAssignee } from '../content/removal.ts';
 import { ThreadCounterEntity } from '../content/threadNumbers.ts';
 import { CommentEntity, ThreadEntity } from '../content/threads.ts';
 import { editorPart } from '../crdt/removal.ts';
-import type { Key, Stored } from '../entity.ts';
+import type { Key, Stored } from '../../table/entity.ts';
 import { judgmentPart } from '../memory/removal.ts';
-import type { Queried, Table, WriteOp } from '../table.ts';
+import type { Queried, Table, WriteOp } from '../../table/table.ts';
 import { removeResource, resourceEntities } from './resources.ts';
 
 /** A document that is gone, and what may be known of its end. */

@@ -1,8 +1,8 @@
 import { NotificationSettingsEntity } from '../content/notificationSettings.ts';
 import type { Place } from '../folders.ts';
-import type { Table } from '../table.ts';
+import type { Table } from '../../table/table.ts';
 import { ContactEntity, GrantEntity } from '../users.ts';
-import { type Budget, removeIndexed, removePartition } from './partition.ts';
+import { type Budget, removeIndexed, removePartition } from '../../table/purgePartition.ts';
 
 /** What belongs to an organization, folder or document as a resource. */
 export const resourceEntities = [ContactEntity, GrantEntity, NotificationSettingsEntity] as const;

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { Capability } from '../../app/capability.ts';
 import { MOST_ENDPOINTS, WebhookEndpoint } from '../../domain/webhooks/endpoints.ts';
-import { defineEntity } from '../entity.ts';
-import type { Position } from '../position.ts';
-import { settle } from '../settle.ts';
-import { insert, openTable, type Page, remove, replace, type Table } from '../table.ts';
+import { defineEntity } from '../../table/entity.ts';
+import type { Position } from '../../table/listPosition.ts';
+import { settle } from '../../table/retryOnConflict.ts';
+import { insert, openTable, type Page, remove, replace, type Table } from '../../table/table.ts';
 
 /** Everything about the advanced webhook endpoints of an API key lies in one partition. */
 const endpointsOf = (of: { tenant: string }) => [of.tenant, 'WEBHOOK_ENDPOINTS'];

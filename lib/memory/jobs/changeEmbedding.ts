@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../../data/jobs.ts';
 import type { EmbeddingState } from '../../data/memory/entities.ts';
 import type { EmbeddingStore } from '../../data/memory/embeddings.ts';
-import type { Stored } from '../../data/entity.ts';
+import type { Stored } from '../../table/entity.ts';
 import type { Embedders } from '../embedder.ts';
 import { arrived, towards, without } from '../models.ts';
 import { embedJudgments } from '../vectors.ts';

@@ -1,7 +1,7 @@
 /** 400 events to 50 endpoints, of which 5 fail and 2 hang: 20,000 deliveries on the engine. About three minutes, five at most. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { Table } from '../../../lib/data/table.ts';
+import { Table } from '../../../lib/table/table.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 import { printTable, type Row } from '../report.ts';

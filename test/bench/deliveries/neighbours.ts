@@ -1,6 +1,6 @@
 /** How long a quiet endpoint waits beside one that hangs. Times are a tenth of the real ones; about 25 s. */
 import { environment } from '../../../lib/app/capability.ts';
-import { openTable } from '../../../lib/data/table.ts';
+import { openTable } from '../../../lib/table/table.ts';
 import { startEngine } from '../../support/engine.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 import { printTable, quantile, ratio, reached, type Row } from '../report.ts';

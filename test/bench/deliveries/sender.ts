@@ -4,7 +4,7 @@ import { DeliveryStore } from '../../../lib/data/deliveries/deliveries.ts';
 import { EndpointRuntime } from '../../../lib/data/deliveries/runtime.ts';
 import { SubscriptionReader } from '../../../lib/data/deliveries/subscriptions.ts';
 import { emit, EventStore, type StoredEvent } from '../../../lib/data/events.ts';
-import type { Table } from '../../../lib/data/table.ts';
+import type { Table } from '../../../lib/table/table.ts';
 import { deliver } from '../../../lib/deliveries/deliver.ts';
 import type { DeliverDeps } from '../../../lib/deliveries/delivering.ts';
 import { fanOut } from '../../../lib/deliveries/fanOut.ts';

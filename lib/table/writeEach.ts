@@ -1,5 +1,5 @@
 import { inParallel } from '../shared/inParallel.ts';
-import { Retries } from './settle.ts';
+import { Retries } from './retryOnConflict.ts';
 import { inTransactions, type Table, type WriteOp } from './table.ts';
 
 /** What is to happen to one item of a list call: its entry in the answer, and the writes that make it true. */

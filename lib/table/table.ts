@@ -8,7 +8,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
-import { settle } from './settle.ts';
+import { settle } from './retryOnConflict.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
 
 /** One conditional write. Built by `insert`, `replace`, `upsert` and `remove`; executed by `Table.write`. */

@@ -1,6 +1,6 @@
-import { indexPartition, type Item, type Key, type Stored } from '../entity.ts';
-import type { IndexName } from '../../app/capability.ts';
-import type { Queried, Table } from '../table.ts';
+import { indexPartition, type Item, type Key, type Stored } from './entity.ts';
+import type { IndexName } from '../app/capability.ts';
+import type { Queried, Table } from './table.ts';
 
 /** How many are removed at a time. */
 const AT_A_TIME = 500;

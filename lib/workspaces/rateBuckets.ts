@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { type Bucket, fullBucket, type Limit, type LimitClass, limitClasses, settled, settlementSize, takeToken, timeOf } from '../domain/rateLimit.ts';
-import { defineEntity } from './entity.ts';
-import { openTable, type Table } from './table.ts';
+import { type Bucket, fullBucket, type Limit, type LimitClass, limitClasses, settled, settlementSize, takeToken, timeOf } from './rules/rateLimit.ts';
+import { defineEntity } from '../table/entity.ts';
+import { openTable, type Table } from '../table/table.ts';
 
 /** The shared bucket of an API key and a class of calls. */
 export const RateBucketEntity = defineEntity({
