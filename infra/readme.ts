@@ -7,7 +7,7 @@ import { entities, type Entity } from '../lib/table/entity.ts';
 import { errorCatalogue } from '../lib/shared/errors.ts';
 import { deliveryMetrics } from '../lib/observability/deliveryMetrics.ts';
 import { twinText } from '../lib/openapi.ts';
-import { type QueueDeclaration, queues } from '../lib/queues.ts';
+import { type QueueDeclaration, queues } from '../lib/workers/queues.ts';
 import type { Source } from '../lib/app/worker.ts';
 import { projectDir } from './build.ts';
 import { clientMethods, clientMethodsFile } from './client.ts';

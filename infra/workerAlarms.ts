@@ -1,5 +1,5 @@
 import type { Function } from 'aws-cdk-lib/aws-lambda';
-import { queues as declarations, type QueueDeclaration } from '../lib/queues.ts';
+import { queues as declarations, type QueueDeclaration } from '../lib/workers/queues.ts';
 import type { Worker } from '../lib/app/worker.ts';
 import { alarmText, type AlarmText, runbooks } from './alarmText.ts';
 import { deliveryMetric, functionMetric, queueMetric, workerCrashes, workerFaults } from './metrics.ts';

@@ -1,8 +1,8 @@
 import { deliver } from '../../lib/deliveries/deliver.ts';
 import { delivers, deliveringWith } from '../../lib/deliveries/delivering.ts';
 import { DeliveryMessage } from '../../lib/deliveries/message.ts';
-import { sendTo } from '../../lib/queues.ts';
-import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
+import { sendTo } from '../../lib/workers/queues.ts';
+import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker({

@@ -1,6 +1,6 @@
 import { EventEntity, insertedEvent } from '../../lib/data/events.ts';
 import { fanOut, fansOut } from '../../lib/deliveries/fanOut.ts';
-import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
+import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker({

@@ -1,7 +1,7 @@
-import { JobMessage } from '../../lib/data/jobs.ts';
-import { runJob } from '../../lib/jobs/run.ts';
+import { JobMessage } from '../../lib/jobs/jobStore.ts';
+import { runJob } from '../../lib/jobs/runJob.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
-import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
+import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker({

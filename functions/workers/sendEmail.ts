@@ -1,6 +1,6 @@
 import { MailMessage } from '../../lib/deliveries/mailMessage.ts';
 import { sendMail, sendsMails } from '../../lib/deliveries/sendMail.ts';
-import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
+import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker({

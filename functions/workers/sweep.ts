@@ -1,6 +1,6 @@
 import { mailSweep } from '../../lib/deliveries/mailSweep.ts';
 import { sweep, sweeps } from '../../lib/deliveries/sweep.ts';
-import { toWorkerLambda } from '../../lib/sqs/lambda.ts';
+import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker({

@@ -1,4 +1,4 @@
-import type { QueueName } from '../queues.ts';
+import type { QueueName } from '../workers/queues.ts';
 
 /**
  * What a function may touch. A capability names the grants (they become IAM statements), the environment variables

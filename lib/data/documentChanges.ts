@@ -7,7 +7,7 @@ import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
 import type { Stored } from '../table/entity.ts';
 import { crossings } from './folderDepartures.ts';
 import { type Folder, FolderEntryEntity, type Place } from './folders.ts';
-import type { JobMessage } from './jobs.ts';
+import type { JobMessage } from '../jobs/jobStore.ts';
 import { removeDocumentsJob } from './removal/begin.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { insert, openTable, remove, replace, type WriteOp } from '../table/table.ts';

@@ -6,7 +6,7 @@ import type { Stored } from '../table/entity.ts';
 import { ErasureEntity, ErasureJob } from './erasures.ts';
 import { eraseReviewers } from './memory/erasure.ts';
 import type { Place } from './folders.ts';
-import { SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
+import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { OrganizationEntity } from './organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table } from '../table/table.ts';

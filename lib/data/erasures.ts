@@ -3,7 +3,7 @@ import type { Capability } from '../app/capability.ts';
 import { depart, everywhere } from '../domain/access.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { beginJob } from './jobs.ts';
+import { beginJob } from '../jobs/jobStore.ts';
 import { type Organization, OrganizationEntity } from './organizations.ts';
 import { insert, openTable, type Page, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity } from './users.ts';

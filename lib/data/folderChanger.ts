@@ -8,7 +8,7 @@ import type { Stored } from '../table/entity.ts';
 import type { FolderJobData } from './folderChanges.ts';
 import { crossings } from './folderDepartures.ts';
 import { type Folder, FolderChangeEntity, FolderEntity, FolderEntryEntity, FolderReader, type Found, type Place, placeOf } from './folders.ts';
-import { beginJob } from './jobs.ts';
+import { beginJob } from '../jobs/jobStore.ts';
 import { OrganizationHead } from './organizationHead.ts';
 import type { Added, Organization } from './organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';

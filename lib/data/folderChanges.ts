@@ -4,7 +4,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { DocumentEntity } from './documents.ts';
 import { type FolderEntry, type FolderVisitor, type WalkBudget, type WalkedFolder, walkFolders, walkFrom, WalkStack } from './folderWalk.ts';
 import { FolderChangeEntity, folderChangesOf, FolderEntity, FolderEntryEntity, type Place, type StoredFolderChange } from './folders.ts';
-import { SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
+import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { endCounted } from './organizationHead.ts';
 import { removeContent } from './removal/documents.ts';
 import { removeResource } from './removal/resources.ts';

@@ -1,6 +1,6 @@
 import type { Capability } from '../app/capability.ts';
 import { placeOf } from './folders.ts';
-import type { JobMessage } from './jobs.ts';
+import type { JobMessage } from '../jobs/jobStore.ts';
 import { type Organization, OrganizationEntity, type OrganizationResult, unknownOrganizationResult } from './organizations.ts';
 import { removeOrganizationJob } from './removal/begin.ts';
 import type { Stored } from '../table/entity.ts';

@@ -8,7 +8,7 @@ import type { ItemOutcome } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
 import { leaveFolder } from './folderDepartures.ts';
 import { type Place, placeOf } from './folders.ts';
-import { beginJob, endJob, type JobMessage } from './jobs.ts';
+import { beginJob, endJob, type JobMessage } from '../jobs/jobStore.ts';
 import { OrganizationHead } from './organizationHead.ts';
 import type { Organization } from './organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';

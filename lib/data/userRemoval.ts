@@ -6,7 +6,7 @@ import type { Stored } from '../table/entity.ts';
 import { forgetFolder, leftFolders } from './folderDepartures.ts';
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from './folderWalk.ts';
 import type { Place } from './folders.ts';
-import { SETTLED_MS, type StepResult, type StoredJob } from './jobs.ts';
+import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { eraseReviewers } from './memory/erasure.ts';
 import { endCounted } from './organizationHead.ts';
 import { settle } from '../table/retryOnConflict.ts';

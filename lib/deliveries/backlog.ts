@@ -1,6 +1,6 @@
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import type { Capability } from '../app/capability.ts';
-import { openSqs } from '../sqs/client.ts';
+import { openSqs } from '../workers/sqsClient.ts';
 
 /** How many messages wait in a queue, about. */
 export type Backlog = () => Promise<number>;

@@ -4,7 +4,7 @@ import { disableEndpoints, type EndpointDisabler } from '../data/deliveries/disa
 import { endpointRuntime, type EndpointRuntime } from '../data/deliveries/runtime.ts';
 import type { WarningDay } from '../domain/deliveries/autoDisable.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
-import { type QueueSender, sendTo } from '../queues.ts';
+import { type QueueSender, sendTo } from '../workers/queues.ts';
 import { webhookClient, type WebhookClient } from '../webhooks/send.ts';
 import type { MessageCall } from '../app/worker.ts';
 import { tellOwners } from './mails.ts';

@@ -6,7 +6,7 @@ import { type Matched, matches, matchingBasicTargets } from '../domain/deliverie
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { type QueueSender, sendTo } from '../queues.ts';
+import { type QueueSender, sendTo } from '../workers/queues.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import type { OccurredEvent } from './audience.ts';
 import { inAppFanOut } from './inApp.ts';

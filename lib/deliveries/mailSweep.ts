@@ -3,7 +3,7 @@ import { findDueMails, type Kept, mailShards, type MailStore } from '../data/mai
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import { isReady, type ReadyMail, type SendingMail, swept } from '../domain/mails/mail.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { type QueueSender, sendTo } from '../queues.ts';
+import { type QueueSender, sendTo } from '../workers/queues.ts';
 import { mailTiming, messageAboutMail } from './mailMessage.ts';
 import { ofShards, type Sweep } from './sweep.ts';
 

@@ -10,7 +10,7 @@ import { mailAddressOf } from '../domain/mails/address.ts';
 import { personIn, saidIn } from '../domain/mails/content.ts';
 import type { MailSubject } from '../domain/mails/mail.ts';
 import { mailsEvent } from '../domain/mails/provider.ts';
-import { type QueueSender, sendTo } from '../queues.ts';
+import { type QueueSender, sendTo } from '../workers/queues.ts';
 import { type AudienceDeps, audienceRules } from './audience.ts';
 import type { TellOwner } from './delivering.ts';
 import type { Consumer } from './fanOut.ts';

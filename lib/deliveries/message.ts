@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { DueDelivery } from '../data/deliveries/deliveries.ts';
 import { nextAttemptOf } from '../domain/deliveries/delivery.ts';
 import { plan } from '../domain/deliveries/schedule.ts';
-import type { QueueMessage } from '../queues.ts';
+import type { QueueMessage } from '../workers/queues.ts';
 
 /** What a message about a delivery says: which one, and which attempt. A hint; what is to be done, the stored delivery says. */
 export const DeliveryMessage = z.object({

@@ -5,14 +5,14 @@ import { removeRest } from '../data/content/removal.ts';
 import { emitEditorUpdateStep } from '../data/crdt/events.ts';
 import { eraseUsersStep } from '../data/erasure.ts';
 import { changeFoldersStep } from '../data/folderChanges.ts';
-import { doJobs, type StepResult, type StoredJob } from '../data/jobs.ts';
+import { doJobs, type StepResult, type StoredJob } from './jobStore.ts';
 import { removeDocumentsStep } from '../data/removal/documents.ts';
 import { removeOrganizationStep } from '../data/removal/organizations.ts';
 import { openTable, type Table } from '../table/table.ts';
 import { removeUsersStep } from '../data/userRemoval.ts';
 import { recovers, recoverStep } from '../deliveries/recover.ts';
-import { sendTo } from '../queues.ts';
-import type { RunJobDeps, Step } from './run.ts';
+import { sendTo } from '../workers/queues.ts';
+import type { RunJobDeps, Step } from './runJob.ts';
 
 /** Run jobs of every kind. */
 export const runsJobs: Capability<RunJobDeps> = /* @__PURE__ */ building([doJobs, sendTo.jobs, recovers], {

@@ -2,7 +2,7 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { removeOrganizationStep } from '../../lib/data/removal/organizations.ts';
 import { Table } from '../../lib/table/table.ts';
-import { SETTLED_MS } from '../../lib/data/jobs.ts';
+import { SETTLED_MS } from '../../lib/jobs/jobStore.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../support/engine.ts';

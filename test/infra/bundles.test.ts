@@ -11,7 +11,7 @@ import type { Capability } from '../../lib/app/capability.ts';
 import { endpointId } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import type { Routed } from '../../lib/app/page.ts';
-import { workerCapabilities } from '../../lib/sqs/capabilities.ts';
+import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { workerId } from '../../lib/app/worker.ts';
 import { ownFunctions, registered } from './endpoints.ts';
 

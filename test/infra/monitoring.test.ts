@@ -5,7 +5,7 @@ import { alarmText, runbooks } from '../../infra/alarmText.ts';
 import { projectDir } from '../../infra/build.ts';
 import { pascal } from '../../infra/names.ts';
 import { queueNames } from '../../infra/queues.ts';
-import { queues, type QueueDeclaration } from '../../lib/queues.ts';
+import { queues, type QueueDeclaration } from '../../lib/workers/queues.ts';
 import { familyOf, withinFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';

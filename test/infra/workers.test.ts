@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { pascal } from '../../infra/names.ts';
 import { queueNames } from '../../infra/queues.ts';
-import { queues } from '../../lib/queues.ts';
-import { workerCapabilities } from '../../lib/sqs/capabilities.ts';
+import { queues } from '../../lib/workers/queues.ts';
+import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { type FromInserts, type Worker, workerId } from '../../lib/app/worker.ts';
 import { type Assembly, assemblyOf, functionOf, functionsOf, pairsOf, type Resource, resources, roleOf, statementsOf, type Template } from './assembly.ts';
 import { registered } from './endpoints.ts';

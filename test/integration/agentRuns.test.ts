@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { JobEntity, type StoredJob } from '../../lib/data/jobs.ts';
+import { JobEntity, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { Table } from '../../lib/table/table.ts';
 import { itemsOf, nda } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

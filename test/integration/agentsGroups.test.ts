@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { AgentEntity } from '../../lib/data/agents/entities.ts';
 import { AgentGroupStore } from '../../lib/data/agents/groups.ts';
 import { removeAgentStep } from '../../lib/data/agents/removal.ts';
-import { JobEntity } from '../../lib/data/jobs.ts';
+import { JobEntity } from '../../lib/jobs/jobStore.ts';
 import { openTable, Table, upsert } from '../../lib/table/table.ts';
 import { MOST_AGENTS } from '../../lib/domain/agents/agents.ts';
 import { listedBuiltInAgents } from '../../lib/domain/agents/builtIn.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
 import { emitEditorUpdateStep } from '../../lib/data/crdt/events.ts';
-import { JobEntity, type StoredJob } from '../../lib/data/jobs.ts';
+import { JobEntity, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { sampleEvent } from '../../lib/domain/events/samples.ts';
 import { type Customer, newCustomer, restartFunctions } from '../support/customer.ts';

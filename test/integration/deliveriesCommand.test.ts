@@ -14,7 +14,7 @@ import { EndpointDisabler } from '../../lib/data/deliveries/disabling.ts';
 import { EndpointRuntime } from '../../lib/data/deliveries/runtime.ts';
 import { upsert } from '../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
-import { queues as declarations } from '../../lib/queues.ts';
+import { queues as declarations } from '../../lib/workers/queues.ts';
 import type { Customer } from '../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../support/deliveries.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';

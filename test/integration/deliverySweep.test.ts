@@ -3,7 +3,7 @@ import { DeliveryStore, emitTo } from '../../lib/data/deliveries/deliveries.ts';
 import { EndpointDisabler } from '../../lib/data/deliveries/disabling.ts';
 import { EndpointHealthEntity } from '../../lib/data/deliveries/runtime.ts';
 import { wantedTarget } from '../../lib/data/deliveries/targets.ts';
-import { beginJob, endJob, JobEntity } from '../../lib/data/jobs.ts';
+import { beginJob, endJob, JobEntity } from '../../lib/jobs/jobStore.ts';
 import { upsert } from '../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
 import { messageAbout } from '../../lib/deliveries/message.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { removeRest } from '../../lib/data/content/removal.ts';
 import { removeUserContent } from '../../lib/data/content/userRemoval.ts';
 import { eraseUsersStep } from '../../lib/data/erasure.ts';
-import { JobEntity, SETTLED_MS, type StoredJob } from '../../lib/data/jobs.ts';
+import { JobEntity, SETTLED_MS, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { Table } from '../../lib/table/table.ts';
 import { involvements, itemsOf } from '../support/content.ts';
 import { type Fault, InjectedError, Invocation, Trial } from '../support/crashes.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { changeFoldersStep } from '../../lib/data/folderChanges.ts';
-import { JobEntity, JobStore, SETTLED_MS, type StoredJob } from '../../lib/data/jobs.ts';
+import { JobEntity, JobStore, SETTLED_MS, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { removeDocumentsStep } from '../../lib/data/removal/documents.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { itemsOf } from '../support/content.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { JobMessage } from '../../lib/data/jobs.ts';
+import type { JobMessage } from '../../lib/jobs/jobStore.ts';
 import { removeOrganizationStep } from '../../lib/data/removal/organizations.ts';
 import { Table } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

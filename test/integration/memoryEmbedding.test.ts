@@ -1,7 +1,7 @@
 import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
-import { type JobKind, type JobMessage, queueOfJob, SETTLED_MS } from '../../lib/data/jobs.ts';
+import { type JobKind, type JobMessage, queueOfJob, SETTLED_MS } from '../../lib/jobs/jobStore.ts';
 import { EmbeddingStateEntity } from '../../lib/data/memory/entities.ts';
 import { openTable } from '../../lib/table/table.ts';
 import { sweep, sweeps } from '../../lib/deliveries/sweep.ts';

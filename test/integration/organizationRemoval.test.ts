@@ -3,7 +3,7 @@ import '../../functions/index.ts';
 import { environment } from '../../lib/app/capability.ts';
 import { DocumentEntity } from '../../lib/data/documents.ts';
 import { entities, type Entity } from '../../lib/table/entity.ts';
-import type { JobMessage } from '../../lib/data/jobs.ts';
+import type { JobMessage } from '../../lib/jobs/jobStore.ts';
 import { removeDocumentsJob } from '../../lib/data/removal/begin.ts';
 import { removeDocumentsStep } from '../../lib/data/removal/documents.ts';
 import { organizationParts, removeOrganizationStep } from '../../lib/data/removal/organizations.ts';

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { DocumentEntity } from '../../lib/data/documents.ts';
 import { changeFoldersStep } from '../../lib/data/folderChanges.ts';
 import { FolderEntity, placeOf } from '../../lib/data/folders.ts';
-import { JobStore, SETTLED_MS, type StoredJob } from '../../lib/data/jobs.ts';
+import { JobStore, SETTLED_MS, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
 import { replace, Table } from '../../lib/table/table.ts';
 import { removeUsersStep } from '../../lib/data/userRemoval.ts';
 import { type GrantOn, UserEntity, UserWriter } from '../../lib/data/users.ts';
 import { mostDepartures } from '../../lib/domain/access.ts';
-import { runJob, type RunJobDeps } from '../../lib/jobs/run.ts';
+import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { everyItem } from '../support/items.ts';

@@ -10,7 +10,7 @@ import { fanOut, type FanOutDeps, fansOut } from '../../lib/deliveries/fanOut.ts
 import type { DeliveryMessage } from '../../lib/deliveries/message.ts';
 import { sweep, type SweepDeps, sweeps } from '../../lib/deliveries/sweep.ts';
 import { newId } from '../../lib/shared/ids.ts';
-import type { QueueMessage, QueueSender } from '../../lib/queues.ts';
+import type { QueueMessage, QueueSender } from '../../lib/workers/queues.ts';
 import { createWebhookClient } from '../../lib/webhooks/send.ts';
 import { keptMeasures } from './workers.ts';
 

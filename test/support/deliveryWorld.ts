@@ -12,7 +12,7 @@ import type { EndpointHealth } from '../../lib/domain/deliveries/health.ts';
 import type { AttemptOutcome } from '../../lib/domain/deliveries/outcome.ts';
 import type { Timing } from '../../lib/domain/deliveries/schedule.ts';
 import type { WebhookEndpoint } from '../../lib/domain/webhooks/endpoints.ts';
-import type { QueueMessage, QueueSender } from '../../lib/queues.ts';
+import type { QueueMessage, QueueSender } from '../../lib/workers/queues.ts';
 import { keptMeasures } from './workers.ts';
 
 const START = Date.UTC(2026, 10, 20);

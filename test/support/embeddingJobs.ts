@@ -1,9 +1,9 @@
 import { environment } from '../../lib/app/capability.ts';
-import { type JobMessage, JobStore, type StoredJob } from '../../lib/data/jobs.ts';
+import { type JobMessage, JobStore, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { openTable } from '../../lib/table/table.ts';
-import { runJob, type RunJobDeps } from '../../lib/jobs/run.ts';
+import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runsEmbeddings } from '../../lib/memory/jobs/steps.ts';
-import type { QueueMessage } from '../../lib/queues.ts';
+import type { QueueMessage } from '../../lib/workers/queues.ts';
 
 type Deps = RunJobDeps<'embed'>;
 

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
-import { JobEntity, type JobKindOn, JobStore, type StoredJob } from '../../lib/data/jobs.ts';
+import { JobEntity, type JobKindOn, JobStore, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { openTable } from '../../lib/table/table.ts';
-import { runJob } from '../../lib/jobs/run.ts';
+import { runJob } from '../../lib/jobs/runJob.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { environment } from '../../lib/app/capability.ts';
-import type { JobMessage } from '../../lib/data/jobs.ts';
-import { runJob, type RunJobDeps } from '../../lib/jobs/run.ts';
+import type { JobMessage } from '../../lib/jobs/jobStore.ts';
+import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
-import type { QueueMessage } from '../../lib/queues.ts';
+import type { QueueMessage } from '../../lib/workers/queues.ts';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import { everyItem } from './items.ts';

@@ -4,7 +4,7 @@ import { idleBill, totalOf } from '../../infra/cost/idle.ts';
 import { prices } from '../../infra/cost/prices.ts';
 import { deployedResources } from '../../infra/cost.ts';
 import { registeredEndpoints, registeredWorkers } from '../../infra/synthesise.ts';
-import { queues } from '../../lib/queues.ts';
+import { queues } from '../../lib/workers/queues.ts';
 
 describe('the idle bill', () => {
   test('design 11: is under 10 dollars a month, free tiers left out, with every alarm there is', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import type { Capability } from '../../lib/app/capability.ts';
-import { toWorkerLambda, type WorkerHandler } from '../../lib/sqs/lambda.ts';
+import { toWorkerLambda, type WorkerHandler } from '../../lib/workers/lambda.ts';
 import { defineWorker, type FromInserts, type FromQueue, type FromTimer, PermanentError, type Source, type WorkerRun } from '../../lib/app/worker.ts';
 import { insertsEvent, lambdaContext, messagesEvent } from '../support/workers.ts';
 

@@ -7,7 +7,7 @@ import { onlyCustomAgents } from '../../../lib/domain/agents/agents.ts';
 import { builtInAgent } from '../../../lib/domain/agents/builtIn.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { sendTo } from '../../../lib/queues.ts';
+import { sendTo } from '../../../lib/workers/queues.ts';
 import { closedObject, Id } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({

@@ -5,7 +5,7 @@ import { distinct } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { sendTo } from '../../../lib/queues.ts';
+import { sendTo } from '../../../lib/workers/queues.ts';
 import { byId, ItemResults } from '../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list } from '../../../lib/shared/schema.ts';
 

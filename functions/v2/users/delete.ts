@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readDocuments } from '../../../lib/data/documents.ts';
 import { placeOf, readFolders } from '../../../lib/data/folders.ts';
-import { jobMessage } from '../../../lib/data/jobs.ts';
+import { jobMessage } from '../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../lib/data/organizations.ts';
 import { removeUsers } from '../../../lib/data/userDepartures.ts';
 import { documentResource, folderResource, type Resource } from '../../../lib/data/users.ts';
@@ -10,7 +10,7 @@ import { sendHints } from '../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { sendTo } from '../../../lib/queues.ts';
+import { sendTo } from '../../../lib/workers/queues.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, documentOrFolder, Id, limits, list, optional, userContext } from '../../../lib/shared/schema.ts';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { BuiltInChange } from '../../domain/agents/agents.ts';
 import { builtInAgent } from '../../domain/agents/builtIn.ts';
 import { type AgentRun, withRuns } from '../../domain/agents/runs.ts';
-import type { StepResult, StoredJob } from '../jobs.ts';
+import type { StepResult, StoredJob } from '../../jobs/jobStore.ts';
 import { pause } from '../../table/retryOnConflict.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../../table/table.ts';
 import { AgentEntity, AgentRunEntity, BuiltInChangeEntity } from './entities.ts';

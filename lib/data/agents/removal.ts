@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { StepResult, StoredJob } from '../jobs.ts';
+import type { StepResult, StoredJob } from '../../jobs/jobStore.ts';
 import { removePartition } from '../../table/purgePartition.ts';
 import type { Table } from '../../table/table.ts';
 import { AgentRunEntity, AgentVersionEntity } from './entities.ts';

@@ -4,7 +4,7 @@ import type { AgentRun } from '../../domain/agents/runs.ts';
 import { type CommentAgent, runKey } from '../../domain/content/commentAgents.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
-import { beginJob } from '../jobs.ts';
+import { beginJob } from '../../jobs/jobStore.ts';
 import { insert, type Table, wanted, type WriteOp } from '../../table/table.ts';
 import { AgentEntity, AgentRunEntity, runStates } from './entities.ts';
 

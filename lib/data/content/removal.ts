@@ -7,7 +7,7 @@ import { inParallel } from '../../shared/inParallel.ts';
 import { inSlices } from '../../shared/inSlices.ts';
 import { LeftEditor, removeLeftEditor } from '../crdt/removal.ts';
 import type { Stored } from '../../table/entity.ts';
-import { beginJob, endJob } from '../jobs.ts';
+import { beginJob, endJob } from '../../jobs/jobStore.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { inTransactions, remove, type Table, type WriteOp } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';

@@ -5,7 +5,7 @@ import { editorUpdatePayload } from '../../domain/events/crdt.ts';
 import type { ContentNames } from '../../domain/content/names.ts';
 import { DocumentEntity } from '../documents.ts';
 import { emit } from '../events.ts';
-import { endJob, type StepResult, type StoredJob } from '../jobs.ts';
+import { endJob, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
 import { OrganizationEntity } from '../organizations.ts';
 import { pause } from '../../table/retryOnConflict.ts';
 import { insert, type Table, wanted, type WriteOp } from '../../table/table.ts';

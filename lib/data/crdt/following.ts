@@ -1,9 +1,9 @@
 import { building, type Capability } from '../../app/capability.ts';
 import { sendHints } from '../../deliveries/hints.ts';
 import type { Log } from '../../app/endpoint.ts';
-import { sendTo } from '../../queues.ts';
+import { sendTo } from '../../workers/queues.ts';
 import type { DocumentPlace } from '../content/places.ts';
-import { jobMessage } from '../jobs.ts';
+import { jobMessage } from '../../jobs/jobStore.ts';
 import { openTable } from '../../table/table.ts';
 import { compact } from './compaction.ts';
 import { DEBOUNCE_MS } from './telling.ts';

@@ -4,7 +4,7 @@ import { newId } from '../../shared/ids.ts';
 import type { ItemOutcome } from '../../shared/results.ts';
 import type { ContentPlace, DocumentPlace } from '../content/places.ts';
 import type { Key, Stored } from '../../table/entity.ts';
-import { beginJob, SETTLED_MS } from '../jobs.ts';
+import { beginJob, SETTLED_MS } from '../../jobs/jobStore.ts';
 import { openTable, remove, type Table } from '../../table/table.ts';
 import { writeEach } from '../../table/writeEach.ts';
 import { beforeEditor, type Editor, EditorEntity, EditorItems, EditorPartEntity, EditorUpdateEntity } from './entities.ts';

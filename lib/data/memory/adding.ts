@@ -9,7 +9,7 @@ import { beginEmbedding, beginModelChange } from '../../memory/pending.ts';
 import { makeVectors } from '../../memory/vectors.ts';
 import { findPlaceToWrite, requireWritable } from '../content/places.ts';
 import type { Stored } from '../../table/entity.ts';
-import { endJob } from '../jobs.ts';
+import { endJob } from '../../jobs/jobStore.ts';
 import { findOrganization } from '../organizations.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { insert, openTable, replace, type Table } from '../../table/table.ts';

@@ -1,7 +1,7 @@
 import { newId } from '../../shared/ids.ts';
 import type { Place } from '../folders.ts';
-import type { QueueMessage } from '../../queues.ts';
-import { beginJob, type JobKind, jobMessage, type JobMessage, SETTLED_MS } from '../jobs.ts';
+import type { QueueMessage } from '../../workers/queues.ts';
+import { beginJob, type JobKind, jobMessage, type JobMessage, SETTLED_MS } from '../../jobs/jobStore.ts';
 import type { WriteOp } from '../../table/table.ts';
 
 /** A document that is gone. */

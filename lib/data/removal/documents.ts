@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { inParallel } from '../../shared/inParallel.ts';
-import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs.ts';
+import { SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
 import type { Table } from '../../table/table.ts';
 import type { DocumentsRemoval, RemovedDocument } from './begin.ts';
 import { documentParts, type RemovedPlace } from './parts.ts';

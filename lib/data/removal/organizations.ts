@@ -5,7 +5,7 @@ import { DocumentEntity } from '../documents.ts';
 import type { Key, Stored } from '../../table/entity.ts';
 import { FolderDepartureEntity } from '../folderDepartures.ts';
 import { FolderChangeEntity, FolderEntity, FolderEntryEntity, type Place } from '../folders.ts';
-import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs.ts';
+import { SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
 import { organizationJudgments } from '../memory/removal.ts';
 import type { Page, Table } from '../../table/table.ts';
 import { GroupEntity, GroupMemberEntity } from '../userGroups.ts';

@@ -1,4 +1,4 @@
-import { LONGEST_DELAY_SECONDS } from '../../sqs/limits.ts';
+import { LONGEST_DELAY_SECONDS } from '../../workers/limits.ts';
 
 /** When attempts are made, and how long a message may take; milliseconds. */
 export interface Timing {

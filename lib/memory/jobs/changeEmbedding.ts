@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { SETTLED_MS, type StepResult, type StoredJob } from '../../data/jobs.ts';
+import { SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
 import type { EmbeddingState } from '../../data/memory/entities.ts';
 import type { EmbeddingStore } from '../../data/memory/embeddings.ts';
 import type { Stored } from '../../table/entity.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { StepResult, StoredJob } from '../../data/jobs.ts';
+import type { StepResult, StoredJob } from '../../jobs/jobStore.ts';
 import type { EmbeddingStore } from '../../data/memory/embeddings.ts';
 import type { Embedders } from '../embedder.ts';
 import { PendingJudgments } from '../pending.ts';

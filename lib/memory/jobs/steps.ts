@@ -1,8 +1,8 @@
 import { building, type Capability } from '../../app/capability.ts';
-import { doJobs } from '../../data/jobs.ts';
+import { doJobs } from '../../jobs/jobStore.ts';
 import { writesEmbeddings } from '../../data/memory/embeddings.ts';
-import type { RunJobDeps } from '../../jobs/run.ts';
-import { sendTo } from '../../queues.ts';
+import type { RunJobDeps } from '../../jobs/runJob.ts';
+import { sendTo } from '../../workers/queues.ts';
 import { embeds } from '../embedder.ts';
 import { changeEmbeddingStep } from './changeEmbedding.ts';
 import { embedJudgmentsStep } from './embedJudgments.ts';

@@ -1,5 +1,5 @@
 import type { DeliveryMessage } from '../../../lib/deliveries/message.ts';
-import type { QueueMessage, QueueSender } from '../../../lib/queues.ts';
+import type { QueueMessage, QueueSender } from '../../../lib/workers/queues.ts';
 
 /** A queue in memory, first in first out, whose messages are worked on as they come, at most `width` at a time. What fails comes again at once. */
 export class BenchQueue implements QueueSender {

@@ -13,7 +13,7 @@ import { WebhookRequests } from '../../../lib/deliveries/request.ts';
 import type { Timing } from '../../../lib/domain/deliveries/schedule.ts';
 import { newId } from '../../../lib/shared/ids.ts';
 import type { CountedMetric } from '../../../lib/observability/deliveryMetrics.ts';
-import type { QueueSender } from '../../../lib/queues.ts';
+import type { QueueSender } from '../../../lib/workers/queues.ts';
 import { createWebhookClient } from '../../../lib/webhooks/send.ts';
 import { BenchQueue } from './queue.ts';
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { changeFolders } from '../../../../lib/data/folderChanger.ts';
-import { jobMessage } from '../../../../lib/data/jobs.ts';
+import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { sendTo } from '../../../../lib/queues.ts';
+import { sendTo } from '../../../../lib/workers/queues.ts';
 import { closedObject, Id } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({

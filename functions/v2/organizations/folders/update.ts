@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../lib/data/content/places.ts';
 import { changeFolders } from '../../../../lib/data/folderChanger.ts';
-import { jobMessage } from '../../../../lib/data/jobs.ts';
+import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { sendTo } from '../../../../lib/queues.ts';
+import { sendTo } from '../../../../lib/workers/queues.ts';
 import { byId, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { beginErasures } from '../../../../lib/data/erasures.ts';
-import { jobMessage } from '../../../../lib/data/jobs.ts';
+import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
 import { readOrganizations } from '../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
@@ -8,7 +8,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { invalid } from '../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { sendTo } from '../../../../lib/queues.ts';
+import { sendTo } from '../../../../lib/workers/queues.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 /** Users that one call deletes; the interface says that the others of a longer list are left alone. */

@@ -8,7 +8,7 @@ import { sampleEvent } from '../../../../../lib/domain/events/samples.ts';
 import { EventTypeName } from '../../../../../lib/domain/events/triggers.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { sendTo } from '../../../../../lib/queues.ts';
+import { sendTo } from '../../../../../lib/workers/queues.ts';
 import { Id, optional } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({

@@ -7,7 +7,7 @@ import { deliveryTiming } from '../../../../../lib/deliveries/timing.ts';
 import { unknownMessage } from '../../../../../lib/domain/deliveries/shown.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { sendTo } from '../../../../../lib/queues.ts';
+import { sendTo } from '../../../../../lib/workers/queues.ts';
 import { Id } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint({

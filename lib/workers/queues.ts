@@ -1,5 +1,5 @@
-import type { Capability } from './app/capability.ts';
-import { openSender } from './sqs/sender.ts';
+import type { Capability } from '../app/capability.ts';
+import { openSender } from './sender.ts';
 
 /** What there is to know of a queue; its consumer is the worker that declares it. */
 export interface QueueDeclaration {

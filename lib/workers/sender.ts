@@ -1,7 +1,7 @@
 import { type BatchResultErrorEntry, SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 import { inParallel } from '../shared/inParallel.ts';
-import type { QueueMessage, QueueSender } from '../queues.ts';
-import { openSqs } from './client.ts';
+import type { QueueMessage, QueueSender } from './queues.ts';
+import { openSqs } from './sqsClient.ts';
 import { LONGEST_DELAY_SECONDS } from './limits.ts';
 
 const BATCH_ENTRIES = 10;

@@ -3,7 +3,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Uses } from '../app/capability.ts';
 import type { FromInserts, Inserted, WorkerCall, WorkerRun } from '../app/worker.ts';
-import { type Performed, withinTime } from './performed.ts';
+import { type Performed, withinTime } from './withinTime.ts';
 
 /**
  * Runs a worker for a batch of stream records and answers which failed. Lambda goes on from the first of these, so that those

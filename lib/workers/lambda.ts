@@ -6,9 +6,9 @@ import { countWorkerFaults } from '../observability/faults.ts';
 import { logWith } from '../observability/log.ts';
 import { InvocationMeasures } from '../observability/measures.ts';
 import type { FromInserts, FromQueue, FromTimer, Source, WorkerCall, WorkerOf, WorkerRun } from '../app/worker.ts';
-import { handleInserts } from './inserts.ts';
-import { handleMessages } from './messages.ts';
-import { type Performed, withinTime } from './performed.ts';
+import { handleInserts } from './handleInserts.ts';
+import { handleMessages } from './handleMessages.ts';
+import { type Performed, withinTime } from './withinTime.ts';
 
 /** What Lambda calls: a batch of messages, a batch of stream records, or the tick of a schedule comes in; failures of single ones go out. */
 export type WorkerHandler = (event: unknown, context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>) => Promise<unknown>;

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import type { Uses } from '../app/capability.ts';
 import { fieldName } from '../http/validate.ts';
 import { type FromQueue, PermanentError, type WorkerCall, type WorkerRun } from '../app/worker.ts';
-import { type Performed, withinTime } from './performed.ts';
+import { type Performed, withinTime } from './withinTime.ts';
 
 /**
  * Runs a worker for each message of a batch, all at once, and answers which failed: these come again, the others are acknowledged.
