@@ -1,6 +1,6 @@
 import { building, type Capability } from '../app/capability.ts';
 import { LEXICAL_MODEL } from '../domain/memory/lexical.ts';
-import { asksTitan, TITAN_MODEL } from '../models/titan.ts';
+import { asksTitan, TITAN_MODEL } from '../bedrock/titan.ts';
 import { lexicalEmbedder } from './lexicalEmbedder.ts';
 
 /** Turns texts into vectors. Those of two models cannot be compared. */

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { endpoint } from '../../functions/v2/agents/extract.ts';
-import { openBedrock } from '../../lib/models/client.ts';
-import { ConverseReader, fileReaders } from '../../lib/models/converse.ts';
+import { openBedrock } from '../../lib/bedrock/client.ts';
+import { ConverseReader, fileReaders } from '../../lib/bedrock/converse.ts';
 import { environment } from '../../lib/app/capability.ts';
 import { type Converse, startConverse } from '../support/converse.ts';
 import { type Customer, newCustomer, restartFunctions } from '../support/customer.ts';

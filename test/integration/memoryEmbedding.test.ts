@@ -7,7 +7,7 @@ import { openTable } from '../../lib/table/table.ts';
 import { sweep, sweeps } from '../../lib/deliveries/sweep.ts';
 import { LEXICAL_MODEL } from '../../lib/domain/memory/lexical.ts';
 import { beginEmbedding } from '../../lib/memory/pending.ts';
-import { TITAN_MODEL } from '../../lib/models/titan.ts';
+import { TITAN_MODEL } from '../../lib/bedrock/titan.ts';
 import { type Customer, newCustomer, restartFunctions } from '../support/customer.ts';
 import { EmbeddingWorker } from '../support/embeddingJobs.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';

@@ -3,8 +3,8 @@ import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Environment } from '../../lib/app/capability.ts';
 import { embeds } from '../../lib/memory/embedder.ts';
-import { TITAN_MODEL, TitanEmbedder } from '../../lib/models/titan.ts';
-import type { Tries } from '../../lib/models/tries.ts';
+import { TITAN_MODEL, TitanEmbedder } from '../../lib/bedrock/titan.ts';
+import type { Tries } from '../../lib/bedrock/retries.ts';
 import { startTitan, type Titan, type TitanReply, titanVector } from '../support/titan.ts';
 
 const quick: Tries = { most: 4, patience: 500, pause: 4 };

@@ -5,7 +5,7 @@ import { ExtractionResult } from '../../../lib/domain/agents/extraction/result.t
 import { readSource } from '../../../lib/domain/agents/extraction/source.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { fileReaders } from '../../../lib/models/converse.ts';
+import { fileReaders } from '../../../lib/bedrock/converse.ts';
 
 /** So long after the request came a model has answered: the gateway waits 30 s, the start of a function included. */
 const ANSWERED_WITHIN_MILLISECONDS = 26_000;

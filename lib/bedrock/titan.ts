@@ -5,7 +5,7 @@ import type { Capability } from '../app/capability.ts';
 import { DIMENSIONS } from '../domain/memory/lexical.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { pauseBefore, type Tries, usual } from './tries.ts';
+import { pauseBefore, type Tries, usual } from './retries.ts';
 import { openBedrock } from './client.ts';
 
 /** Amazon Titan Text Embeddings V2. */

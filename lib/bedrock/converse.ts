@@ -3,7 +3,7 @@ import type { Capability } from '../app/capability.ts';
 import type { ModelAnswer, Question } from '../domain/agents/extraction/answer.ts';
 import type { Provider } from '../domain/agents/extraction/request.ts';
 import { openBedrock } from './client.ts';
-import { pauseBefore, type Tries, usual } from './tries.ts';
+import { pauseBefore, type Tries, usual } from './retries.ts';
 
 /** What may be asked of one model, and what that came to. */
 export interface Reader {
