@@ -1,5 +1,5 @@
 /** What `npm run deliveries -- endpoint` prints. */
-import { ApiKeyEntity } from '../lib/data/credentials.ts';
+import { ApiKeyEntity } from '../lib/workspaces/entities.ts';
 import { type Attempt, DeliveryStore, type StoredDelivery } from '../lib/data/deliveries/deliveries.ts';
 import { EndpointHealthEntity } from '../lib/data/deliveries/runtime.ts';
 import { wantedTarget } from '../lib/data/deliveries/targets.ts';

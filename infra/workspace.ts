@@ -2,12 +2,12 @@
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { type Environment, environment } from '../lib/app/capability.ts';
-import { ApiKeyEntity, OwnerEmailEntity } from '../lib/data/credentials.ts';
+import { ApiKeyEntity, OwnerEmailEntity } from '../lib/workspaces/entities.ts';
 import { settle } from '../lib/table/retryOnConflict.ts';
 import { openTable, replace } from '../lib/table/table.ts';
-import { createWorkspaces, WorkspaceReader } from '../lib/data/workspaces.ts';
+import { createWorkspaces, WorkspaceReader } from '../lib/workspaces/workspaces.ts';
 import { type LimitClass, limitClasses } from '../lib/workspaces/rules/rateLimit.ts';
-import { emailKey, OwnerEmail, ShortName } from '../lib/domain/workspaces.ts';
+import { emailKey, OwnerEmail, ShortName } from '../lib/workspaces/rules/workspaces.ts';
 import { iso } from '../lib/shared/isoTime.ts';
 import { endWith, localEnvironment, stackOutputs } from './operator.ts';
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { building, type Capability } from '../app/capability.ts';
-import type { ConfigStore } from '../data/configs.ts';
+import type { ConfigStore } from '../workspaces/configs/configStore.ts';
 import { type NotificationWriter, addNotifications } from '../data/content/notifications.ts';
-import { readNotificationConfig } from '../data/notificationConfig.ts';
+import { readNotificationConfig } from '../workspaces/configs/notificationConfig.ts';
 import { openTable } from '../table/table.ts';
 import { profilesOf, UserEntity } from '../data/users.ts';
 import { Location } from '../domain/content/location.ts';
@@ -10,8 +10,8 @@ import { newNotification, type Notification } from '../domain/content/notificati
 import { type ContentUser, MOST_INVOLVED, StoredUser } from '../domain/content/user.ts';
 import { incompleteActors, withActors } from '../domain/events/actors.ts';
 import { recipientsOf } from '../domain/events/recipients.ts';
-import { commentVerbs } from '../domain/groupedTriggers.ts';
-import type { NotificationConfig } from '../domain/notificationConfig.ts';
+import { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
+import type { NotificationConfig } from '../workspaces/rules/notificationConfig.ts';
 import { dict } from '../shared/collections.ts';
 import { derivedId } from '../shared/ids.ts';
 import { AccessContext, optional } from '../shared/schema.ts';

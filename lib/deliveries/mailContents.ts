@@ -1,13 +1,13 @@
 import { building, type Capability } from '../app/capability.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
-import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../data/credentials.ts';
-import { EmailConfigEntity, openEmailConfig } from '../data/emailConfig.ts';
+import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../workspaces/entities.ts';
+import { EmailConfigEntity, openEmailConfig } from '../workspaces/configs/emailConfig.ts';
 import type { Stored } from '../table/entity.ts';
 import { EventEntity, EventPayloadEntity } from '../data/events.ts';
 import { isPaused, MailPauseEntity } from '../data/mails.ts';
 import { openTable, type Table, wanted } from '../table/table.ts';
 import { profilesOf, type User, UserEntity } from '../data/users.ts';
-import type { EmailConfig } from '../domain/emailConfig.ts';
+import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import { incompleteActors, withActors } from '../domain/events/actors.ts';
 import type { Audience, EventPayload } from '../domain/events/payload.ts';
 import { recipientsOf } from '../domain/events/recipients.ts';

@@ -1,10 +1,10 @@
 import { building, type Capability } from '../app/capability.ts';
-import { EmailConfigEntity } from '../data/emailConfig.ts';
+import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import { isPaused, MailPauseEntity, mailIdOf, makeMails, type MailStore } from '../data/mails.ts';
 import { openTable, wanted } from '../table/table.ts';
 import { UserEntity } from '../data/users.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
-import type { EmailConfig } from '../domain/emailConfig.ts';
+import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import { recipientsOf } from '../domain/events/recipients.ts';
 import { mailAddressOf } from '../domain/mails/address.ts';
 import { personIn, saidIn } from '../domain/mails/content.ts';

@@ -1,4 +1,4 @@
-import { LINK_MINUTES } from '../domain/verification.ts';
+import { LINK_MINUTES } from '../workspaces/rules/verification.ts';
 import { bareLink, button, heading, mailDocument, note, paragraph } from './layout.ts';
 import type { Mail } from './mailer.ts';
 

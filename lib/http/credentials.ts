@@ -1,6 +1,6 @@
 import type { Capability } from '../app/capability.ts';
 import { matchesAny, tokenHash } from '../crypto/tokenHash.ts';
-import { ApiKeyEntity, WorkspaceEntity } from '../data/credentials.ts';
+import { ApiKeyEntity, WorkspaceEntity } from '../workspaces/entities.ts';
 import { openTable, type Table } from '../table/table.ts';
 import type { ApiKeyCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { ApiError } from '../shared/errors.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
-import { ApiKeyEntity } from '../../lib/data/credentials.ts';
+import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { openTable, replace } from '../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
 import type { Customer } from '../support/customer.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as registry from '../../functions/index.ts';
 import { environment, mergeGrants } from '../../lib/app/capability.ts';
-import { EmailConfigEntity } from '../../lib/data/emailConfig.ts';
+import { EmailConfigEntity } from '../../lib/workspaces/configs/emailConfig.ts';
 import { openTable, replace } from '../../lib/table/table.ts';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';

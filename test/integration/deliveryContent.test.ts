@@ -1,7 +1,7 @@
 import { createDecipheriv, generateKeyPairSync, privateDecrypt } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { OrganizationEntity } from '../../lib/data/organizations.ts';
-import { ApiKeyEntity } from '../../lib/data/credentials.ts';
+import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { DocumentEntity } from '../../lib/data/documents.ts';
 import { upsert } from '../../lib/table/table.ts';
 import type { Customer } from '../support/customer.ts';

@@ -2,7 +2,7 @@ import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { worker as deliverWebhook } from '../../functions/workers/deliverWebhook.ts';
 import { worker as fanOutEvents } from '../../functions/workers/fanOutEvents.ts';
-import { ApiKeyEntity } from '../../lib/data/credentials.ts';
+import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
 import { EndpointSlotsEntity } from '../../lib/data/deliveries/runtime.ts';
 import { emit, EventEntity } from '../../lib/data/events.ts';

@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { handler as createApiKey } from '../../functions/v2/workspace/apikey/create.ts';
 import { endpoint, handler } from '../../functions/v2/workspace/email/send-login-link.ts';
 import { environment } from '../../lib/app/capability.ts';
-import { AllowedDomainsEntity } from '../../lib/data/allowedDomains.ts';
+import { AllowedDomainsEntity } from '../../lib/workspaces/allowedDomains.ts';
 import { openTable, upsert } from '../../lib/table/table.ts';
-import { LoginLinkEntity } from '../../lib/data/verification.ts';
+import { LoginLinkEntity } from '../../lib/workspaces/verification.ts';
 import { SesMailer } from '../../lib/email/mailer.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import { CONTINUE_URL, mailedToken, openLink, postFrom, pressButton, tokenIn } from '../support/email.ts';

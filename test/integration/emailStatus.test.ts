@@ -6,7 +6,7 @@ import { handler as resetAuthToken } from '../../functions/v2/workspace/authtoke
 import { endpoint, handler } from '../../functions/v2/workspace/email/status.ts';
 import { handler as sendLoginLink } from '../../functions/v2/workspace/email/send-login-link.ts';
 import { environment } from '../../lib/app/capability.ts';
-import { ApiKeyEntity, WorkspaceApiKeyEntity } from '../../lib/data/credentials.ts';
+import { ApiKeyEntity, WorkspaceApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { openTable, type Table, upsert } from '../../lib/table/table.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import { CONTINUE_URL, mailedToken, postFrom, pressButton } from '../support/email.ts';

@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { handler as createApiKey } from '../../functions/v2/workspace/apikey/create.ts';
 import { page } from '../../functions/v2/workspace/email/verify.ts';
 import { environment } from '../../lib/app/capability.ts';
-import { AllowedDomainsEntity } from '../../lib/data/allowedDomains.ts';
-import { ApiKeyEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
+import { AllowedDomainsEntity } from '../../lib/workspaces/allowedDomains.ts';
+import { ApiKeyEntity, WorkspaceEntity } from '../../lib/workspaces/entities.ts';
 import { openTable, type Table, upsert } from '../../lib/table/table.ts';
-import { LoginLinkEntity } from '../../lib/data/verification.ts';
+import { LoginLinkEntity } from '../../lib/workspaces/verification.ts';
 import { toPage } from '../../lib/http/page.ts';
 import { CONTINUE_URL, mailedToken, openLink, pressButton, type Shown } from '../support/email.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

@@ -10,7 +10,7 @@ import { handler as createWorkspace } from '../../functions/v2/workspace/create.
 import { environment } from '../../lib/app/capability.ts';
 import { deriveKey, openBytes } from '../../lib/crypto/sealing.ts';
 import { tokenHash } from '../../lib/crypto/tokenHash.ts';
-import { ApiKeyEntity } from '../../lib/data/credentials.ts';
+import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { openTable, replace, type Table } from '../../lib/table/table.ts';
 import { type Answer, Idempotency, type IdempotentCall, IdempotencyEntity } from '../../lib/http/idempotency.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

@@ -1,8 +1,8 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ConfigStore } from '../../lib/data/configs.ts';
+import { ConfigStore } from '../../lib/workspaces/configs/configStore.ts';
 import { NotificationWriter } from '../../lib/data/content/notifications.ts';
-import { NotificationConfigEntity } from '../../lib/data/notificationConfig.ts';
+import { NotificationConfigEntity } from '../../lib/workspaces/configs/notificationConfig.ts';
 import { Table } from '../../lib/table/table.ts';
 import { type OccurredEvent } from '../../lib/deliveries/audience.ts';
 import { fanOutInApp } from '../../lib/deliveries/inApp.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as createKey } from '../../functions/v2/workspace/apikey/create.ts';
 import { environment } from '../../lib/app/capability.ts';
-import { AllowedDomainsEntity } from '../../lib/data/allowedDomains.ts';
+import { AllowedDomainsEntity } from '../../lib/workspaces/allowedDomains.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { defaultEmailTriggers, defaultWebhookTriggers } from '../../lib/domain/events/catalogue.ts';
-import { defaultNotificationTriggers } from '../../lib/domain/notificationConfig.ts';
+import { defaultNotificationTriggers } from '../../lib/workspaces/rules/notificationConfig.ts';
 import { handlerOf } from '../support/customer.ts';
 import { type Engine, MASTER_KEY_SECRET_ARN, startEngine } from '../support/engine.ts';
 import { type Headers, post } from '../support/requests.ts';

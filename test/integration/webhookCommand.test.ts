@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../../infra/workspace.ts';
-import { ApiKeyEntity } from '../../lib/data/credentials.ts';
+import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { newCustomer, restartFunctions } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { everyItem, storedItem } from '../support/items.ts';

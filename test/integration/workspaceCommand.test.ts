@@ -12,8 +12,8 @@ import { handler as getOrganizations } from '../../functions/v2/organizations/ge
 import { handler as getWorkspace } from '../../functions/v2/workspace/get.ts';
 import { createVerifiedWorkspace, type FoundWorkspace, run, type WorkspaceCredentials } from '../../infra/workspace.ts';
 import { environment } from '../../lib/app/capability.ts';
-import { ApiKeyEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
-import { createWorkspaces } from '../../lib/data/workspaces.ts';
+import { ApiKeyEntity, WorkspaceEntity } from '../../lib/workspaces/entities.ts';
+import { createWorkspaces } from '../../lib/workspaces/workspaces.ts';
 import { type Engine, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { storedItem } from '../support/items.ts';
 import { post } from '../support/requests.ts';

@@ -4,7 +4,7 @@ import { handler as createKey } from '../../functions/v2/workspace/apikey/create
 import { endpoint, handler } from '../../functions/v2/workspace/create.ts';
 import { handler as getWorkspace } from '../../functions/v2/workspace/get.ts';
 import { environment } from '../../lib/app/capability.ts';
-import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/data/credentials.ts';
+import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/workspaces/entities.ts';
 import { RateLimitEntity, RateLimits } from '../../lib/table/rateLimits.ts';
 import { openTable } from '../../lib/table/table.ts';
 import { toLambda } from '../../lib/http/lambda.ts';

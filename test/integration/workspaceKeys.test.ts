@@ -5,9 +5,9 @@ import { handler as getKeys } from '../../functions/v2/workspace/apikeys/get.ts'
 import { handler as getOrganizations } from '../../functions/v2/organizations/get.ts';
 import { handler as getWorkspace } from '../../functions/v2/workspace/get.ts';
 import { environment } from '../../lib/app/capability.ts';
-import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
+import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../../lib/workspaces/entities.ts';
 import { insert, openTable, replace, type Table } from '../../lib/table/table.ts';
-import { renameApiKeys } from '../../lib/data/workspaces.ts';
+import { renameApiKeys } from '../../lib/workspaces/workspaces.ts';
 import { ApiError } from '../../lib/shared/errors.ts';
 import { sealPageToken } from '../../lib/http/pageToken.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

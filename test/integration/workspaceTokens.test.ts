@@ -6,7 +6,7 @@ import { handler as listTokens } from '../../functions/v2/workspace/authtokens/g
 import { environment } from '../../lib/app/capability.ts';
 import { secretBox } from '../../lib/crypto/secretBox.ts';
 import { tokenHash } from '../../lib/crypto/tokenHash.ts';
-import { ApiKeyEntity, AuthTokenEntity, WorkspaceEntity } from '../../lib/data/credentials.ts';
+import { ApiKeyEntity, AuthTokenEntity, WorkspaceEntity } from '../../lib/workspaces/entities.ts';
 import { openTable, type Table, upsert } from '../../lib/table/table.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { everyItem, storedItem } from '../support/items.ts';

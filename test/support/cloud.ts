@@ -7,7 +7,7 @@ import { worker as fanOutEvents } from '../../functions/workers/fanOutEvents.ts'
 import { worker as sendEmail } from '../../functions/workers/sendEmail.ts';
 import { KeyRing } from '../../lib/crypto/keyRing.ts';
 import { SecretBox } from '../../lib/crypto/secretBox.ts';
-import { ConfigStore } from '../../lib/data/configs.ts';
+import { ConfigStore } from '../../lib/workspaces/configs/configStore.ts';
 import { NotificationWriter } from '../../lib/data/content/notifications.ts';
 import { DeliveryStore } from '../../lib/data/deliveries/deliveries.ts';
 import { EndpointDisabler } from '../../lib/data/deliveries/disabling.ts';
@@ -16,7 +16,7 @@ import { SubscriptionReader } from '../../lib/data/deliveries/subscriptions.ts';
 import { EventEntity, EventStore } from '../../lib/data/events.ts';
 import { JobSweeper } from '../../lib/jobs/jobStore.ts';
 import { MailEntity, MailStore } from '../../lib/data/mails.ts';
-import { NotificationConfigEntity } from '../../lib/data/notificationConfig.ts';
+import { NotificationConfigEntity } from '../../lib/workspaces/configs/notificationConfig.ts';
 import { Table } from '../../lib/table/table.ts';
 import { deliver } from '../../lib/deliveries/deliver.ts';
 import { type DeliverDeps, deliveringWith } from '../../lib/deliveries/delivering.ts';

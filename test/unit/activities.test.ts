@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { activityEnabled, ActivityChange, changeActivity, featureTypes, isOf, NewActivity, requireEnabled, requireMutable, showActivity, toActivity, toOwnActivity } from '../../lib/domain/content/activities.ts';
-import { changeActivityConfig } from '../../lib/domain/activityConfig.ts';
-import { commentVerbs } from '../../lib/domain/groupedTriggers.ts';
+import { changeActivityConfig } from '../../lib/workspaces/rules/activityConfig.ts';
+import { commentVerbs } from '../../lib/workspaces/rules/groupedTriggers.ts';
 
 const names = { apiKey: 'key', organizationId: 'acme' };
 const fixed = { id: 'a', documentId: 'nda', createdAt: 1_700_000_000_000 };

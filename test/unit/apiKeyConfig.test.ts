@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ApiKeyConfigChange, changeApiKeyConfig, initialApiKeyConfig, maskKey, showAiKeys } from '../../lib/domain/apiKeyConfig.ts';
+import { ApiKeyConfigChange, changeApiKeyConfig, initialApiKeyConfig, maskKey, showAiKeys } from '../../lib/workspaces/rules/apiKeyConfig.ts';
 
 const key = (name: string) => ({ sealedKey: `sealed ${name}`, displayText: `****${name}` });
 const removed = { sealedKey: '', displayText: '' };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { addDomains, matchesDomain, MOST_DOMAINS, parseDomain, removeDomains } from '../../lib/domain/domains.ts';
+import { addDomains, matchesDomain, MOST_DOMAINS, parseDomain, removeDomains } from '../../lib/workspaces/rules/domains.ts';
 import { ApiError } from '../../lib/shared/errors.ts';
 
 describe('parseDomain (facts C1)', () => {

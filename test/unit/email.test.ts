@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { environment } from '../../lib/app/capability.ts';
-import { matchesDomain } from '../../lib/domain/domains.ts';
-import { ContinueUrl, isLinkToken, isLive, linkAddress, linkValidUntil, mayContinueTo } from '../../lib/domain/verification.ts';
+import { matchesDomain } from '../../lib/workspaces/rules/domains.ts';
+import { ContinueUrl, isLinkToken, isLive, linkAddress, linkValidUntil, mayContinueTo } from '../../lib/workspaces/rules/verification.ts';
 import { loginLinkMail } from '../../lib/email/loginLinkMail.ts';
 import { button, mailDocument, note, paragraph } from '../../lib/email/layout.ts';
 import { mailer, SesMailer } from '../../lib/email/mailer.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { changeEmailConfig, type EmailConfig, EmailConfigChange, initialEmailConfig } from '../../lib/domain/emailConfig.ts';
+import { changeEmailConfig, type EmailConfig, EmailConfigChange, initialEmailConfig } from '../../lib/workspaces/rules/emailConfig.ts';
 import { defaultEmailTriggers, triggerTypes } from '../../lib/domain/events/catalogue.ts';
 
 /** What a request sends, through the schema as it comes. */

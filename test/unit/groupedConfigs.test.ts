@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { ActivityConfigChange, changeActivityConfig, showActivityConfig } from '../../lib/domain/activityConfig.ts';
+import { ActivityConfigChange, changeActivityConfig, showActivityConfig } from '../../lib/workspaces/rules/activityConfig.ts';
 import { triggerTypes } from '../../lib/domain/events/catalogue.ts';
-import { commentVerbs, huddleVerbs } from '../../lib/domain/groupedTriggers.ts';
-import { changeNotificationConfig, NotificationConfigChange, showNotificationConfig } from '../../lib/domain/notificationConfig.ts';
+import { commentVerbs, huddleVerbs } from '../../lib/workspaces/rules/groupedTriggers.ts';
+import { changeNotificationConfig, NotificationConfigChange, showNotificationConfig } from '../../lib/workspaces/rules/notificationConfig.ts';
 
 const NOW = 1_800_000_000_000;
 

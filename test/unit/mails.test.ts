@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { EmailConfig, initialEmailConfig } from '../../lib/domain/emailConfig.ts';
+import { EmailConfig, initialEmailConfig } from '../../lib/workspaces/rules/emailConfig.ts';
 import { defaultEmailTriggers, triggerTypes } from '../../lib/domain/events/catalogue.ts';
 import { sampleEvent } from '../../lib/domain/events/samples.ts';
 import { mailAddressOf } from '../../lib/domain/mails/address.ts';

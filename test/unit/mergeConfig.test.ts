@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { merge, requireChange } from '../../lib/domain/configs.ts';
+import { merge, requireChange } from '../../lib/workspaces/rules/mergeConfig.ts';
 import { ApiError } from '../../lib/shared/errors.ts';
 
 interface Tree { readonly [key: string]: Tree | string | number | boolean | readonly number[] | undefined }

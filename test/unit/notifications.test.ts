@@ -6,7 +6,7 @@ import {
   annotationOf, changeNotification, fits, names, NewNotification, newNotification, type Notification, NotificationId, showNotification, userHash,
 } from '../../lib/domain/content/notifications.ts';
 import { inAppNotifications, makesNotifications } from '../../lib/deliveries/inApp.ts';
-import { initialNotificationConfig, changeNotificationConfig } from '../../lib/domain/notificationConfig.ts';
+import { initialNotificationConfig, changeNotificationConfig } from '../../lib/workspaces/rules/notificationConfig.ts';
 
 const sent = { actionUser: { userId: 'ada' }, notifyUsers: [{ userId: 'grace' }], displayHeadlineMessageTemplate: 'h', displayBodyMessage: 'b' };
 const made = (more: Partial<NewNotification> = {}): Notification => newNotification({ ...sent, ...more }, { id: 'n', documentId: 'nda', now: 1 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { activitiesOf, type CommentVerb, differences, eventsOf, type Happening, type HappeningPlace } from '../../lib/domain/content/commentEvents.ts';
 import { changeThread, NewThread, newThread, type Thread, ThreadChange } from '../../lib/domain/content/threads.ts';
-import { commentVerbs } from '../../lib/domain/groupedTriggers.ts';
+import { commentVerbs } from '../../lib/workspaces/rules/groupedTriggers.ts';
 import { triggerTypes } from '../../lib/domain/events/catalogue.ts';
 
 const NOW = 1_000_000;

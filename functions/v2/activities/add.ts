@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { readActivityConfig } from '../../../lib/data/activityConfig.ts';
+import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 import { addActivities } from '../../../lib/data/content/activities.ts';
 import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
 import { NewActivity, requireEnabled } from '../../../lib/domain/content/activities.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { readActivityConfig } from '../../../lib/data/activityConfig.ts';
+import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 import { updateActivities } from '../../../lib/data/content/activities.ts';
 import { requireWritable } from '../../../lib/data/content/places.ts';
 import { placeOf } from '../../../lib/data/folders.ts';

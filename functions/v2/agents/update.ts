@@ -3,7 +3,7 @@ import { changeAgents } from '../../../lib/data/agents/writer.ts';
 import { onlyCustomAgents, unknownAgent } from '../../../lib/domain/agents/agents.ts';
 import { builtInAgent } from '../../../lib/domain/agents/builtIn.ts';
 import { refuseKeys } from '../../../lib/domain/agents/configuration.ts';
-import { requireChange } from '../../../lib/domain/configs.ts';
+import { requireChange } from '../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, Name, optional, Text, withOpenKeys } from '../../../lib/shared/schema.ts';

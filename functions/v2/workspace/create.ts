@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { rateLimits } from '../../../lib/table/rateLimits.ts';
-import { createWorkspaces, unverifiedGraceDays, workspaceCreation } from '../../../lib/data/workspaces.ts';
-import { AvatarUrl, isDisposable, keysExpireAt, OwnerEmail, ShortName, showWorkspace, VerifyWithinMs, WorkspaceShown } from '../../../lib/domain/workspaces.ts';
+import { createWorkspaces, unverifiedGraceDays, workspaceCreation } from '../../../lib/workspaces/workspaces.ts';
+import { AvatarUrl, isDisposable, keysExpireAt, OwnerEmail, ShortName, showWorkspace, VerifyWithinMs, WorkspaceShown } from '../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError, invalid } from '../../../lib/shared/errors.ts';
 import { internalAs } from '../../../lib/http/internalAs.ts';

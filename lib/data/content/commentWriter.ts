@@ -7,7 +7,7 @@ import { type Thread, withComments, withoutComments } from '../../domain/content
 import { ApiError, invalid } from '../../shared/errors.ts';
 import { inSlices } from '../../shared/inSlices.ts';
 import type { ItemOutcome } from '../../shared/results.ts';
-import { readActivityConfig } from '../activityConfig.ts';
+import { readActivityConfig } from '../../workspaces/configs/activityConfig.ts';
 import { findAgents } from '../agents/runs.ts';
 import type { Stored } from '../../table/entity.ts';
 import { settle } from '../../table/retryOnConflict.ts';

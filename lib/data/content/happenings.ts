@@ -3,7 +3,7 @@ import { activitiesOf, type CommentVerb, eventsOf, type Happening, type Happenin
 import type { Comment } from '../../domain/content/comments.ts';
 import type { Thread } from '../../domain/content/threads.ts';
 import type { ContentUser } from '../../domain/content/user.ts';
-import { ActivityConfigEntity } from '../activityConfig.ts';
+import { ActivityConfigEntity } from '../../workspaces/configs/activityConfig.ts';
 import type { Stored } from '../../table/entity.ts';
 import { emit } from '../events.ts';
 import type { Table, WriteOp } from '../../table/table.ts';

@@ -1,7 +1,7 @@
 import type { Capability } from '../../app/capability.ts';
 import { building } from '../../app/capability.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { newDocumentAccess } from '../apiKeyConfig.ts';
+import { newDocumentAccess } from '../../workspaces/configs/apiKeyConfig.ts';
 import { type Document, readDocuments, writeDocuments } from '../documents.ts';
 import { type Place, placeOf } from '../folders.ts';
 import { findOrganization, type Organization, writeOrganizations } from '../organizations.ts';

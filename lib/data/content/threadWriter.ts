@@ -9,7 +9,7 @@ import { ApiError, invalid } from '../../shared/errors.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import type { ItemOutcome } from '../../shared/results.ts';
 import { limits } from '../../shared/schema.ts';
-import { readActivityConfig } from '../activityConfig.ts';
+import { readActivityConfig } from '../../workspaces/configs/activityConfig.ts';
 import { findAgents, type FoundAgents, missingAgent } from '../agents/runs.ts';
 import type { Stored } from '../../table/entity.ts';
 import { judgmentOps } from '../memory/deciding.ts';

@@ -1,7 +1,7 @@
 import type { Capability } from '../../app/capability.ts';
 import type { BasicWebhookConfig } from '../../domain/webhooks/basic.ts';
 import { MOST_ENDPOINTS, type WebhookEndpoint } from '../../domain/webhooks/endpoints.ts';
-import { ApiKeyEntity } from '../credentials.ts';
+import { ApiKeyEntity } from '../../workspaces/entities.ts';
 import { openTable, type Table, wanted } from '../../table/table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../webhooks/configs.ts';
 import { WebhookEndpointEntity } from '../webhooks/endpoints.ts';

@@ -1,8 +1,8 @@
 import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
-import { type Change, merge } from '../../domain/configs.ts';
+import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { AdvancedWebhookConfig } from '../../domain/webhooks/advanced.ts';
 import { BasicWebhookConfig, initialBasicConfig } from '../../domain/webhooks/basic.ts';
-import { changesConfig, defineConfig, readsConfig } from '../configs.ts';
+import { changesConfig, defineConfig, readsConfig } from '../../workspaces/configs/configStore.ts';
 
 export const AdvancedWebhookConfigEntity = defineConfig('AdvancedWebhookConfig', 'Whether and how an API key\'s advanced webhooks are delivered', AdvancedWebhookConfig);
 export const BasicWebhookConfigEntity = defineConfig('BasicWebhookConfig', 'The basic webhooks of an API key, their auth token encrypted', BasicWebhookConfig);

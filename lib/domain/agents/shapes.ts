@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { LONGEST_URL, parseHttpUrl } from '../../net/httpUrl.ts';
 import { JsonValue, limits, list, Name, OpenObject, optional, Text, withOpenKeys } from '../../shared/schema.ts';
-import { HeaderSecret } from '../configs.ts';
+import { HeaderSecret } from '../../workspaces/rules/mergeConfig.ts';
 
 /** How agents execute; `ai` when nothing is said (spec 4.10). */
 export const executionStrategies = ['ai', 'service', 'service+ai', 'stagehand-agent', 'mcp-tools'] as const;

@@ -3,7 +3,7 @@ import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { type TriggerType, triggerTypes } from '../events/catalogue.ts';
 import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../events/payload.ts';
-import { commentVerbs } from '../groupedTriggers.ts';
+import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
 import type { OwnActivity } from './activities.ts';
 import { type Comment, contextItems, mentionedIn, read, showComment } from './comments.ts';
 import type { Location } from './location.ts';

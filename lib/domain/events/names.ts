@@ -1,4 +1,4 @@
-import { commentVerbs, huddleVerbs } from '../groupedTriggers.ts';
+import { commentVerbs, huddleVerbs } from '../../workspaces/rules/groupedTriggers.ts';
 
 /** The verbs of basic payloads (facts B6): those that the grouped triggers know, and those of the other sources. */
 const basicVerbs = { ...commentVerbs, ...huddleVerbs, updateData: 'crdt.update_data', done: 'recorder.done' } as const;

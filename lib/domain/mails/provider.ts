@@ -1,4 +1,4 @@
-import type { EmailConfig } from '../emailConfig.ts';
+import type { EmailConfig } from '../../workspaces/rules/emailConfig.ts';
 import type { TriggerType } from '../events/catalogue.ts';
 import { isMailed } from './headlines.ts';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ApiKeyCaller } from '../../app/endpoint.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { optional } from '../../shared/schema.ts';
-import { type Change, merge } from '../configs.ts';
+import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
 
 /** The advanced webhook config (spec 2), as it is stored and shown. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { optional } from '../../shared/schema.ts';
-import { type Change, HeaderSecret, merge } from '../configs.ts';
+import { type Change, HeaderSecret, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { defaultWebhookTriggers } from '../events/catalogue.ts';
 import { TriggerMap } from '../events/triggers.ts';
 import { PublicKey, requireKeyToEncrypt } from './encryption.ts';

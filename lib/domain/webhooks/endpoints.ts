@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { Id, IsoTime, list, OpenObject, optional, Text } from '../../shared/schema.ts';
-import { type Change, merge } from '../configs.ts';
+import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { EventTypeName } from '../events/triggers.ts';
 import { liveSecrets, SigningSecret } from './secrets.ts';
 import { WebhookUrl } from './urlField.ts';

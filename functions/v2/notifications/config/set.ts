@@ -5,7 +5,7 @@ import { readDocuments } from '../../../../lib/data/documents.ts';
 import { placeOf } from '../../../../lib/data/folders.ts';
 import { findOrganization } from '../../../../lib/data/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { requireChange } from '../../../../lib/domain/configs.ts';
+import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { notificationChannels, notificationLevels } from '../../../../lib/domain/events/recipients.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { newDocumentAccess } from '../../../../lib/data/apiKeyConfig.ts';
+import { newDocumentAccess } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { requireWritable } from '../../../../lib/data/content/places.ts';
 import { writeDocuments } from '../../../../lib/data/documents.ts';
 import { placeOf, writeFolders } from '../../../../lib/data/folders.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { readActivityConfig } from '../../../../lib/data/activityConfig.ts';
-import { ActivityConfig, showActivityConfig } from '../../../../lib/domain/activityConfig.ts';
+import { readActivityConfig } from '../../../../lib/workspaces/configs/activityConfig.ts';
+import { ActivityConfig, showActivityConfig } from '../../../../lib/workspaces/rules/activityConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

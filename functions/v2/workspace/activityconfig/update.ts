@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { writeActivityConfig } from '../../../../lib/data/activityConfig.ts';
-import { ActivityConfig, ActivityConfigChange, changeActivityConfig, showActivityConfig } from '../../../../lib/domain/activityConfig.ts';
-import { requireChange } from '../../../../lib/domain/configs.ts';
+import { writeActivityConfig } from '../../../../lib/workspaces/configs/activityConfig.ts';
+import { ActivityConfig, ActivityConfigChange, changeActivityConfig, showActivityConfig } from '../../../../lib/workspaces/rules/activityConfig.ts';
+import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { writesOfSettings } from '../../../../lib/data/newApiKeySettings.ts';
-import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/data/workspaces.ts';
-import { newApiKeySettings, Regions, requireOwnRegion } from '../../../../lib/domain/newApiKeySettings.ts';
-import { ApiKeyType, defaultApiKeyName, emailKey, OwnerEmail } from '../../../../lib/domain/workspaces.ts';
+import { writesOfSettings } from '../../../../lib/workspaces/newApiKeySettings.ts';
+import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/workspaces/workspaces.ts';
+import { newApiKeySettings, Regions, requireOwnRegion } from '../../../../lib/workspaces/rules/newApiKeySettings.ts';
+import { ApiKeyType, defaultApiKeyName, emailKey, OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { renameApiKeys } from '../../../../lib/data/workspaces.ts';
+import { renameApiKeys } from '../../../../lib/workspaces/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

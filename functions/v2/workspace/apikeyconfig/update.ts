@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { sealAiKeys, writeApiKeyConfig } from '../../../../lib/data/apiKeyConfig.ts';
+import { sealAiKeys, writeApiKeyConfig } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { accessTypes } from '../../../../lib/domain/access.ts';
-import { AiModelsShown, ApiKeyConfigChange, changeApiKeyConfig, showAiKeys } from '../../../../lib/domain/apiKeyConfig.ts';
-import { requireChange } from '../../../../lib/domain/configs.ts';
+import { AiModelsShown, ApiKeyConfigChange, changeApiKeyConfig, showAiKeys } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
+import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

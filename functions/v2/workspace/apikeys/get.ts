@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { readApiKeys } from '../../../../lib/data/workspaces.ts';
+import { readApiKeys } from '../../../../lib/workspaces/workspaces.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { ApiKeyShown, MOST_API_KEYS, showApiKey } from '../../../../lib/domain/workspaces.ts';
+import { ApiKeyShown, MOST_API_KEYS, showApiKey } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { readAuthTokens } from '../../../../lib/data/workspaces.ts';
-import { AuthTokenShown } from '../../../../lib/domain/workspaces.ts';
+import { readAuthTokens } from '../../../../lib/workspaces/workspaces.ts';
+import { AuthTokenShown } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

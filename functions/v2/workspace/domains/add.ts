@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { writeDomains } from '../../../../lib/data/allowedDomains.ts';
-import { Domain, MOST_DOMAINS_PER_CALL } from '../../../../lib/domain/domains.ts';
+import { writeDomains } from '../../../../lib/workspaces/allowedDomains.ts';
+import { Domain, MOST_DOMAINS_PER_CALL } from '../../../../lib/workspaces/rules/domains.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { writeDomains } from '../../../../lib/data/allowedDomains.ts';
-import { MOST_DOMAINS_PER_CALL, RemovedDomain } from '../../../../lib/domain/domains.ts';
+import { writeDomains } from '../../../../lib/workspaces/allowedDomains.ts';
+import { MOST_DOMAINS_PER_CALL, RemovedDomain } from '../../../../lib/workspaces/rules/domains.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';

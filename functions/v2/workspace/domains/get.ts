@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { readDomains } from '../../../../lib/data/allowedDomains.ts';
+import { readDomains } from '../../../../lib/workspaces/allowedDomains.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { loginLinkLimits } from '../../../../lib/data/emailLimits.ts';
-import { issueLoginLinks } from '../../../../lib/data/verification.ts';
-import { ContinueUrl, linkAddress, mayContinueTo } from '../../../../lib/domain/verification.ts';
-import { isDisposable, OwnerEmail } from '../../../../lib/domain/workspaces.ts';
+import { loginLinkLimits } from '../../../../lib/workspaces/emailLimits.ts';
+import { issueLoginLinks } from '../../../../lib/workspaces/verification.ts';
+import { ContinueUrl, linkAddress, mayContinueTo } from '../../../../lib/workspaces/rules/verification.ts';
+import { isDisposable, OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { loginLinkMail } from '../../../../lib/email/loginLinkMail.ts';
 import { mailer } from '../../../../lib/email/mailer.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { emailStatusLimits } from '../../../../lib/data/emailLimits.ts';
-import { ownerStatus } from '../../../../lib/data/verification.ts';
-import { OwnerEmail } from '../../../../lib/domain/workspaces.ts';
+import { emailStatusLimits } from '../../../../lib/workspaces/emailLimits.ts';
+import { ownerStatus } from '../../../../lib/workspaces/verification.ts';
+import { OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { internalAs } from '../../../../lib/http/internalAs.ts';

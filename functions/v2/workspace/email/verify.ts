@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { verifyOwners } from '../../../../lib/data/verification.ts';
-import { LINK_MINUTES, type LoginLink, VERIFICATION_PATH } from '../../../../lib/domain/verification.ts';
+import { verifyOwners } from '../../../../lib/workspaces/verification.ts';
+import { LINK_MINUTES, type LoginLink, VERIFICATION_PATH } from '../../../../lib/workspaces/rules/verification.ts';
 import { html } from '../../../../lib/shared/html.ts';
 import { toPage } from '../../../../lib/http/page.ts';
 import { definePage, type View } from '../../../../lib/app/page.ts';

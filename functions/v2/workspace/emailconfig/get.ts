@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { openEmailConfig, readEmailConfig } from '../../../../lib/data/emailConfig.ts';
-import { EmailConfig, initialEmailConfig } from '../../../../lib/domain/emailConfig.ts';
+import { openEmailConfig, readEmailConfig } from '../../../../lib/workspaces/configs/emailConfig.ts';
+import { EmailConfig, initialEmailConfig } from '../../../../lib/workspaces/rules/emailConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

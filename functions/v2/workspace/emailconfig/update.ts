@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { openEmailConfig, sealProviderKey, writeEmailConfig } from '../../../../lib/data/emailConfig.ts';
-import { requireChange } from '../../../../lib/domain/configs.ts';
-import { changeEmailConfig, EmailConfig, EmailConfigChange } from '../../../../lib/domain/emailConfig.ts';
+import { openEmailConfig, sealProviderKey, writeEmailConfig } from '../../../../lib/workspaces/configs/emailConfig.ts';
+import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
+import { changeEmailConfig, EmailConfig, EmailConfigChange } from '../../../../lib/workspaces/rules/emailConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

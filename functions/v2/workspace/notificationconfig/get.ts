@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { readNotificationConfig } from '../../../../lib/data/notificationConfig.ts';
-import { initialNotificationConfig, NotificationConfig, showNotificationConfig } from '../../../../lib/domain/notificationConfig.ts';
+import { readNotificationConfig } from '../../../../lib/workspaces/configs/notificationConfig.ts';
+import { initialNotificationConfig, NotificationConfig, showNotificationConfig } from '../../../../lib/workspaces/rules/notificationConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { writeNotificationConfig } from '../../../../lib/data/notificationConfig.ts';
-import { requireChange } from '../../../../lib/domain/configs.ts';
-import { changeNotificationConfig, NotificationConfig, NotificationConfigChange, showNotificationConfig } from '../../../../lib/domain/notificationConfig.ts';
+import { writeNotificationConfig } from '../../../../lib/workspaces/configs/notificationConfig.ts';
+import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
+import { changeNotificationConfig, NotificationConfig, NotificationConfigChange, showNotificationConfig } from '../../../../lib/workspaces/rules/notificationConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

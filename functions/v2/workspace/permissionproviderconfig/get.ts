@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { openPermissionProviderConfig, readPermissionProviderConfig } from '../../../../lib/data/permissionProviderConfig.ts';
-import { initialPermissionProviderConfig, PermissionProviderConfig } from '../../../../lib/domain/permissionProviderConfig.ts';
+import { openPermissionProviderConfig, readPermissionProviderConfig } from '../../../../lib/workspaces/configs/permissionProviderConfig.ts';
+import { initialPermissionProviderConfig, PermissionProviderConfig } from '../../../../lib/workspaces/rules/permissionProviderConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { sealProviderToken, writePermissionProviderConfig } from '../../../../lib/data/permissionProviderConfig.ts';
-import { merge, requireChange } from '../../../../lib/domain/configs.ts';
-import { initialPermissionProviderConfig, PermissionProviderConfigChange, requireProviderUrl } from '../../../../lib/domain/permissionProviderConfig.ts';
+import { sealProviderToken, writePermissionProviderConfig } from '../../../../lib/workspaces/configs/permissionProviderConfig.ts';
+import { merge, requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
+import { initialPermissionProviderConfig, PermissionProviderConfigChange, requireProviderUrl } from '../../../../lib/workspaces/rules/permissionProviderConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { openBasicConfig, sealAuthToken, writeBasicWebhooks } from '../../../../lib/data/webhooks/configs.ts';
-import { requireChange } from '../../../../lib/domain/configs.ts';
+import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { BasicConfigChange, BasicWebhookConfig, changeBasicConfig } from '../../../../lib/domain/webhooks/basic.ts';
 import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.ts';
 import { changeWebhookEndpoints } from '../../../../../lib/data/webhooks/endpoints.ts';
-import { requireChange } from '../../../../../lib/domain/configs.ts';
+import { requireChange } from '../../../../../lib/workspaces/rules/mergeConfig.ts';
 import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
 import { changeEndpoint, FixedUid, showEndpoint, unknownEndpoint, WebhookEndpointChange, WebhookEndpointShown } from '../../../../../lib/domain/webhooks/endpoints.ts';
 import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';

@@ -1,5 +1,5 @@
 import { building, type Capability } from '../app/capability.ts';
-import { emailKey } from '../domain/workspaces.ts';
+import { emailKey } from './rules/workspaces.ts';
 import { type RateLimits, rateLimits } from '../table/rateLimits.ts';
 
 interface Window {

@@ -6,9 +6,9 @@ import { type SecretBox, secretBox, type SecretOwner } from '../crypto/secretBox
 import { tokenHash } from '../crypto/tokenHash.ts';
 import {
   type ApiKeyFields, type AuthTokenShown, DEFAULT_TOKEN_NAME, describeWorkspace, emailKey, firstApiKeyName, keysExpireAt, MOST_API_KEYS, type OwnerDetails,
-} from '../domain/workspaces.ts';
+} from './rules/workspaces.ts';
 import { newId } from '../shared/ids.ts';
-import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './credentials.ts';
+import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { insert, openTable, type Page, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { invalid } from '../shared/errors.ts';
-import type { AddressPolicy } from '../net/addressPolicy.ts';
-import { hasBlockedPort, LONGEST_URL, parseHttpUrl } from '../net/httpUrl.ts';
-import { optional } from '../shared/schema.ts';
-import { HeaderSecret } from './configs.ts';
-import { requireAllowedUrls } from '../net/allowedUrls.ts';
+import { invalid } from '../../shared/errors.ts';
+import type { AddressPolicy } from '../../net/addressPolicy.ts';
+import { hasBlockedPort, LONGEST_URL, parseHttpUrl } from '../../net/httpUrl.ts';
+import { optional } from '../../shared/schema.ts';
+import { HeaderSecret } from './mergeConfig.ts';
+import { requireAllowedUrls } from '../../net/allowedUrls.ts';
 
 /** The configuration of the customer's own permission provider (facts C1): as it is stored, its token sealed, and as answers show it. */
 export const PermissionProviderConfig = z.object({

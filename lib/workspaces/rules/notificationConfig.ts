@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { optional } from '../shared/schema.ts';
-import { type Change, merge } from './configs.ts';
+import { optional } from '../../shared/schema.ts';
+import { type Change, merge } from './mergeConfig.ts';
 import { allOn, CommentTriggers, commentVerbs, hasTriggers, HuddleTriggers, huddleVerbs, StoredGroup } from './groupedTriggers.ts';
 
 const StoredBatch = z.object({ isEnabled: z.boolean().optional(), batchWindowSeconds: z.number().optional(), maxActivities: z.number().optional() }).optional();

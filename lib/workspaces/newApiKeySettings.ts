@@ -1,11 +1,11 @@
 import type { SecretBox } from '../crypto/secretBox.ts';
-import { initialConfigs, type NewApiKeySettings } from '../domain/newApiKeySettings.ts';
+import { initialConfigs, type NewApiKeySettings } from './rules/newApiKeySettings.ts';
 import { AllowedDomainsEntity } from './allowedDomains.ts';
-import { ApiKeyConfigEntity } from './apiKeyConfig.ts';
-import { EmailConfigEntity, sealProviderKey } from './emailConfig.ts';
-import { NotificationConfigEntity } from './notificationConfig.ts';
+import { ApiKeyConfigEntity } from './configs/apiKeyConfig.ts';
+import { EmailConfigEntity, sealProviderKey } from './configs/emailConfig.ts';
+import { NotificationConfigEntity } from './configs/notificationConfig.ts';
 import { insert, type WriteOp } from '../table/table.ts';
-import { BasicWebhookConfigEntity, sealAuthToken } from './webhooks/configs.ts';
+import { BasicWebhookConfigEntity, sealAuthToken } from '../data/webhooks/configs.ts';
 
 /** Returns the writes of the configurations that a new API key is created with; none for a configuration that keeps its defaults. */
 export async function writesOfSettings(box: SecretBox, apiKey: string, sent: NewApiKeySettings): Promise<WriteOp[]> {

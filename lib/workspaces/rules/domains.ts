@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import * as z from 'zod';
-import { distinct } from '../shared/collections.ts';
-import { ApiError } from '../shared/errors.ts';
+import { distinct } from '../../shared/collections.ts';
+import { ApiError } from '../../shared/errors.ts';
 
 /** How many domains an API key may allow, and how many one call may name (facts B13). */
 export const MOST_DOMAINS = 500;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { optional } from '../shared/schema.ts';
-import { type Change, merge } from './configs.ts';
+import { optional } from '../../shared/schema.ts';
+import { type Change, merge } from './mergeConfig.ts';
 import { allOn, CommentTriggers, commentVerbs, hasTriggers, StoredGroup } from './groupedTriggers.ts';
 
 /** The last millisecond that a date can name. */

@@ -1,5 +1,5 @@
-import { NotificationConfig } from '../domain/notificationConfig.ts';
-import { changesConfig, defineConfig, readsConfig } from './configs.ts';
+import { NotificationConfig } from '../rules/notificationConfig.ts';
+import { changesConfig, defineConfig, readsConfig } from './configStore.ts';
 
 export const NotificationConfigEntity = defineConfig('NotificationConfig', 'Which events make in-app notifications, and when they are shown', NotificationConfig);
 

@@ -1,8 +1,8 @@
 import type * as z from 'zod';
-import type { Capability } from '../app/capability.ts';
-import { defineEntity, type Entity, type Stored } from '../table/entity.ts';
-import { settle } from '../table/retryOnConflict.ts';
-import { insert, openTable, replace, type Table } from '../table/table.ts';
+import type { Capability } from '../../app/capability.ts';
+import { defineEntity, type Entity, type Stored } from '../../table/entity.ts';
+import { settle } from '../../table/retryOnConflict.ts';
+import { insert, openTable, replace, type Table } from '../../table/table.ts';
 
 /** One configuration of an API key: a kind that there is at most one of. */
 export type ConfigEntity<T> = Entity<T, { tenant: string }, unknown>;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { invalid } from '../shared/errors.ts';
-import { limits } from '../shared/schema.ts';
+import { invalid } from '../../shared/errors.ts';
+import { limits } from '../../shared/schema.ts';
 
 /** What may be sent to change a configuration: any of its fields, at every depth. */
 export type Change<T> = { readonly [K in keyof T]?: (T[K] extends object | undefined ? Change<NonNullable<T[K]>> : T[K]) | undefined };

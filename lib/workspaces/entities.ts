@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { limitClasses } from '../workspaces/rules/rateLimit.ts';
+import { limitClasses } from './rules/rateLimit.ts';
 import { features } from '../app/endpoint.ts';
 import { defineEntity } from '../table/entity.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { addDomains, type DomainChange, removeDomains } from '../domain/domains.ts';
-import { ConfigStore, defineConfig } from './configs.ts';
+import { addDomains, type DomainChange, removeDomains } from './rules/domains.ts';
+import { ConfigStore, defineConfig } from './configs/configStore.ts';
 import { openTable, type Table } from '../table/table.ts';
 
 /**

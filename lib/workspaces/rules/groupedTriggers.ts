@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../shared/schema.ts';
+import { optional } from '../../shared/schema.ts';
 
 /**
  * The triggers of notifications and activities, which are grouped maps of short verbs (facts B9): each verb with the type

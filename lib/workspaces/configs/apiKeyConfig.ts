@@ -1,10 +1,10 @@
-import type { Capability } from '../app/capability.ts';
-import type { SecretBox, SecretOwner } from '../crypto/secretBox.ts';
-import type { AccessType } from '../domain/access.ts';
-import { ApiKeyConfig, type ApiKeyConfigChange, initialApiKeyConfig, maskKey } from '../domain/apiKeyConfig.ts';
-import { changesConfig, ConfigStore, defineConfig, readsConfig } from './configs.ts';
-import { WorkspaceEntity } from './credentials.ts';
-import { openTable } from '../table/table.ts';
+import type { Capability } from '../../app/capability.ts';
+import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
+import type { AccessType } from '../../domain/access.ts';
+import { ApiKeyConfig, type ApiKeyConfigChange, initialApiKeyConfig, maskKey } from '../rules/apiKeyConfig.ts';
+import { changesConfig, ConfigStore, defineConfig, readsConfig } from './configStore.ts';
+import { WorkspaceEntity } from '../entities.ts';
+import { openTable } from '../../table/table.ts';
 
 export const ApiKeyConfigEntity = defineConfig('ApiKeyConfig', 'Settings of an API key, such as what new documents are open to; its AI keys encrypted', ApiKeyConfig);
 

@@ -1,7 +1,7 @@
-import type { SecretBox, SecretOwner } from '../crypto/secretBox.ts';
-import { type Change, merge } from '../domain/configs.ts';
-import { EmailConfig, initialEmailConfig } from '../domain/emailConfig.ts';
-import { changesConfig, defineConfig, readsConfig } from './configs.ts';
+import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
+import { type Change, merge } from '../rules/mergeConfig.ts';
+import { EmailConfig, initialEmailConfig } from '../rules/emailConfig.ts';
+import { changesConfig, defineConfig, readsConfig } from './configStore.ts';
 
 export const EmailConfigEntity = defineConfig('EmailConfig', 'Which events are mailed, and how; the provider\'s key encrypted', EmailConfig);
 

@@ -1,7 +1,7 @@
-import type { SecretBox, SecretOwner } from '../crypto/secretBox.ts';
-import { type Change, merge } from '../domain/configs.ts';
-import { initialPermissionProviderConfig, PermissionProviderConfig } from '../domain/permissionProviderConfig.ts';
-import { changesConfig, defineConfig, readsConfig } from './configs.ts';
+import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
+import { type Change, merge } from '../rules/mergeConfig.ts';
+import { initialPermissionProviderConfig, PermissionProviderConfig } from '../rules/permissionProviderConfig.ts';
+import { changesConfig, defineConfig, readsConfig } from './configStore.ts';
 
 export const PermissionProviderConfigEntity = defineConfig('PermissionProviderConfig', 'The customer\'s own permission provider; its token encrypted', PermissionProviderConfig);
 

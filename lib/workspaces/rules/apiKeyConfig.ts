@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { dict, distinct } from '../shared/collections.ts';
-import { list, optional } from '../shared/schema.ts';
-import { accessTypes, defaultAccessType } from './access.ts';
-import { HeaderSecret, merge } from './configs.ts';
+import { dict, distinct } from '../../shared/collections.ts';
+import { list, optional } from '../../shared/schema.ts';
+import { accessTypes, defaultAccessType } from '../../domain/access.ts';
+import { HeaderSecret, merge } from './mergeConfig.ts';
 
 export const aiProviders = ['openai', 'anthropic', 'gemini'] as const;
 

@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { invalid } from '../shared/errors.ts';
-import { list, optional } from '../shared/schema.ts';
+import { invalid } from '../../shared/errors.ts';
+import { list, optional } from '../../shared/schema.ts';
 import { type ApiKeyConfig, changeApiKeyConfig } from './apiKeyConfig.ts';
-import { type Change, merge } from './configs.ts';
+import { type Change, merge } from './mergeConfig.ts';
 import { Domain, LOOPBACK_ADDRESS, MOST_DOMAINS_PER_CALL } from './domains.ts';
 import { changeEmailConfig, type EmailConfig, EmailConfigChange } from './emailConfig.ts';
-import { defaultEmailTriggers } from './events/catalogue.ts';
+import { defaultEmailTriggers } from '../../domain/events/catalogue.ts';
 import { changeNotificationConfig, defaultNotificationTriggers, type NotificationConfig } from './notificationConfig.ts';
-import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from './webhooks/basic.ts';
+import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../domain/webhooks/basic.ts';
 
 /** The settings that a new API key can be created with. Each one that is left out keeps the default of its configuration. */
 export const newApiKeySettings = {

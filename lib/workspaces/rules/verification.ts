@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Text } from '../shared/schema.ts';
+import { Text } from '../../shared/schema.ts';
 import { matchesDomain } from './domains.ts';
 
 /** The page that a login link leads to, and that its button posts to. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { apiKeyTypes } from '../data/credentials.ts';
-import { dict } from '../shared/collections.ts';
-import { Name, Text } from '../shared/schema.ts';
+import { apiKeyTypes } from '../entities.ts';
+import { dict } from '../../shared/collections.ts';
+import { Name, Text } from '../../shared/schema.ts';
 
 /** How many API keys a workspace may have. */
 export const MOST_API_KEYS = 100;

@@ -1,5 +1,5 @@
-import { ActivityConfig } from '../domain/activityConfig.ts';
-import { changesConfig, defineConfig, readsConfig } from './configs.ts';
+import { ActivityConfig } from '../rules/activityConfig.ts';
+import { changesConfig, defineConfig, readsConfig } from './configStore.ts';
 
 export const ActivityConfigEntity = defineConfig('ActivityConfig', 'Whether and which activity logs are kept', ActivityConfig);
 
