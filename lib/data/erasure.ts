@@ -5,13 +5,13 @@ import { removeUserContent } from './content/userRemoval.ts';
 import type { Stored } from '../table/entity.ts';
 import { ErasureEntity, ErasureJob } from './erasures.ts';
 import { eraseReviewers } from './memory/erasure.ts';
-import type { Place } from './folders.ts';
+import type { Place } from '../directory/folders/folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
-import { OrganizationEntity } from './organizations.ts';
+import { OrganizationEntity } from '../directory/organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table } from '../table/table.ts';
 import { removeBelongings } from './userBelongings.ts';
-import { GrantEntity, type User, UserEntity } from './users.ts';
+import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
 
 /** How long a step goes on, so that what it did is written down often enough. */
 const STEP_MILLISECONDS = 2_000;

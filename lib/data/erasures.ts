@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { depart, everywhere } from '../domain/access.ts';
+import { depart, everywhere } from '../directory/rules/access.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { beginJob } from '../jobs/jobStore.ts';
-import { type Organization, OrganizationEntity } from './organizations.ts';
+import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { insert, openTable, type Page, replace, type Table } from '../table/table.ts';
-import { type User, UserEntity } from './users.ts';
+import { type User, UserEntity } from '../directory/users.ts';
 import { writeEach } from '../table/writeEach.ts';
 
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;

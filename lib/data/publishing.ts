@@ -4,10 +4,10 @@ import { guarded } from '../domain/content/threads.ts';
 import { annotationIdIn, type Published, publishedPayload } from '../domain/events/published.ts';
 import { findRecords } from './content/recordIds.ts';
 import { ThreadEntity } from './content/threads.ts';
-import { type Document, DocumentReader } from './documents.ts';
+import { type Document, DocumentReader } from '../directory/documents.ts';
 import { EventEntity, publishedId, recordEvent } from './events.ts';
-import { placeOf } from './folders.ts';
-import { type Organization, OrganizationReader } from './organizations.ts';
+import { placeOf } from '../directory/folders/folders.ts';
+import { type Organization, OrganizationReader } from '../directory/organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { openTable, type Table } from '../table/table.ts';
 

@@ -2,8 +2,8 @@ import type { Capability } from '../app/capability.ts';
 import type { Subscriber } from '../domain/mails/subscriber.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix, type SettingsScope } from './content/notificationSettings.ts';
-import { type Place, placeOf } from './folders.ts';
-import { type Organization, OrganizationEntity } from './organizations.ts';
+import { type Place, placeOf } from '../directory/folders/folders.ts';
+import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { insert, openTable, replace, type Table } from '../table/table.ts';
 

@@ -1,11 +1,11 @@
 import { inParallel } from '../shared/inParallel.ts';
 import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix } from './content/notificationSettings.ts';
 import { type Entity, indexPartition } from '../table/entity.ts';
-import type { Place } from './folders.ts';
+import type { Place } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { remove, type Table, type WriteOp } from '../table/table.ts';
-import { GroupMemberEntity } from './userGroups.ts';
-import { ContactEntity, GrantEntity, userIndex } from './users.ts';
+import { GroupMemberEntity } from '../directory/userGroups.ts';
+import { ContactEntity, GrantEntity, userIndex } from '../directory/users.ts';
 
 /** How many of a user's things are read at a time, and removed. */
 const PAGE = 1_000;

@@ -1,18 +1,18 @@
 import * as z from 'zod';
-import { resourceTypes, type Sides } from '../domain/access.ts';
+import { resourceTypes, type Sides } from '../directory/rules/access.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { removeUserContent } from './content/userRemoval.ts';
 import type { Stored } from '../table/entity.ts';
-import { forgetFolder, leftFolders } from './folderDepartures.ts';
-import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from './folderWalk.ts';
-import type { Place } from './folders.ts';
+import { forgetFolder, leftFolders } from '../directory/folders/folderDepartures.ts';
+import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directory/folders/folderWalk.ts';
+import type { Place } from '../directory/folders/folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { eraseReviewers } from './memory/erasure.ts';
-import { endCounted } from './organizationHead.ts';
+import { endCounted } from '../directory/organizationHead.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';
 import { removeBelongings } from './userBelongings.ts';
-import { type User, UserEntity } from './users.ts';
+import { type User, UserEntity } from '../directory/users.ts';
 
 /** How long a step goes on taking up work. */
 const STEP = 1_000;

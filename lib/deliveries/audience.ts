@@ -1,10 +1,10 @@
 import { notificationSettings } from '../data/content/notificationSettings.ts';
 import { CommentEntity, ThreadEntity } from '../data/content/threads.ts';
 import { usersWhoSee } from '../data/content/viewers.ts';
-import { type Document, DocumentEntity, DocumentReader } from '../data/documents.ts';
+import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
-import { placeOf } from '../data/folders.ts';
-import { type Organization, OrganizationEntity } from '../data/organizations.ts';
+import { placeOf } from '../directory/folders/folders.ts';
+import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { type Table, wanted } from '../table/table.ts';
 import { contextItems } from '../domain/content/comments.ts';
 import type { Guard } from '../domain/content/threadAccess.ts';

@@ -4,7 +4,7 @@ import type { ConfigStore } from '../workspaces/configs/configStore.ts';
 import { type NotificationWriter, addNotifications } from '../data/content/notifications.ts';
 import { readNotificationConfig } from '../workspaces/configs/notificationConfig.ts';
 import { openTable } from '../table/table.ts';
-import { profilesOf, UserEntity } from '../data/users.ts';
+import { profilesOf, UserEntity } from '../directory/users.ts';
 import { Location } from '../domain/content/location.ts';
 import { newNotification, type Notification } from '../domain/content/notifications.ts';
 import { type ContentUser, MOST_INVOLVED, StoredUser } from '../domain/content/user.ts';

@@ -6,7 +6,7 @@ import type { Stored } from '../table/entity.ts';
 import { EventEntity, EventPayloadEntity } from '../data/events.ts';
 import { isPaused, MailPauseEntity } from '../data/mails.ts';
 import { openTable, type Table, wanted } from '../table/table.ts';
-import { profilesOf, type User, UserEntity } from '../data/users.ts';
+import { profilesOf, type User, UserEntity } from '../directory/users.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import { incompleteActors, withActors } from '../domain/events/actors.ts';
 import type { Audience, EventPayload } from '../domain/events/payload.ts';

@@ -2,7 +2,7 @@ import { building, type Capability } from '../app/capability.ts';
 import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import { isPaused, MailPauseEntity, mailIdOf, makeMails, type MailStore } from '../data/mails.ts';
 import { openTable, wanted } from '../table/table.ts';
-import { UserEntity } from '../data/users.ts';
+import { UserEntity } from '../directory/users.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import { recipientsOf } from '../domain/events/recipients.ts';

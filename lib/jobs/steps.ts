@@ -4,7 +4,7 @@ import { removeAgentStep } from '../data/agents/removal.ts';
 import { removeRest } from '../data/content/removal.ts';
 import { emitEditorUpdateStep } from '../data/crdt/events.ts';
 import { eraseUsersStep } from '../data/erasure.ts';
-import { changeFoldersStep } from '../data/folderChanges.ts';
+import { changeFoldersStep } from '../directory/folders/changeFoldersStep.ts';
 import { doJobs, type StepResult, type StoredJob } from './jobStore.ts';
 import { removeDocumentsStep } from '../data/removal/documents.ts';
 import { removeOrganizationStep } from '../data/removal/organizations.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { isLongerThan } from './bytes.ts';
 import { dict } from './collections.ts';
-import { resourceTypes } from '../domain/access.ts';
-import { filterOperators, isOrdered, listOperators, orderOperators } from '../domain/documentFilters.ts';
+import { resourceTypes } from '../directory/rules/access.ts';
+import { filterOperators, isOrdered, listOperators, orderOperators } from '../directory/rules/documentFilters.ts';
 
 /** The limits that every free field has (UTF-8 bytes) and every list (items). */
 export const limits = {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { processesWith } from '../../infra/local/processes.ts';
-import { OrganizationEntity } from '../../lib/data/organizations.ts';
+import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { startSystem } from '../e2e/system.ts';
 import { printTable, quantile, ratio } from './report.ts';
 

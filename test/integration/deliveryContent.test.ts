@@ -1,8 +1,8 @@
 import { createDecipheriv, generateKeyPairSync, privateDecrypt } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { OrganizationEntity } from '../../lib/data/organizations.ts';
+import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
-import { DocumentEntity } from '../../lib/data/documents.ts';
+import { DocumentEntity } from '../../lib/directory/documents.ts';
 import { upsert } from '../../lib/table/table.ts';
 import type { Customer } from '../support/customer.ts';
 import { DeliverySystem } from '../support/deliveries.ts';

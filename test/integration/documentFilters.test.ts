@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { endpoint as countEndpoint } from '../../functions/v2/organizations/documents/count/get.ts';
-import { DocumentSearch, searchDocuments } from '../../lib/data/documentSearch.ts';
+import { DocumentSearch, searchDocuments } from '../../lib/directory/documentSearch.ts';
 import { openTable } from '../../lib/table/table.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { changeFoldersStep } from '../../lib/data/folderChanges.ts';
+import { changeFoldersStep } from '../../lib/directory/folders/changeFoldersStep.ts';
 import { JobEntity, JobStore, SETTLED_MS, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { removeDocumentsStep } from '../../lib/data/removal/documents.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { FolderChanger } from '../../lib/data/folderChanger.ts';
-import { FolderEntity, FolderEntryEntity, placeOf } from '../../lib/data/folders.ts';
-import { OrganizationEntity } from '../../lib/data/organizations.ts';
+import { FolderChanger } from '../../lib/directory/folders/folderChanger.ts';
+import { FolderEntity, FolderEntryEntity, placeOf } from '../../lib/directory/folders/folders.ts';
+import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { openTable, Table, upsert, type WriteOp } from '../../lib/table/table.ts';
-import { placeFolder } from '../../lib/domain/folders.ts';
+import { placeFolder } from '../../lib/directory/rules/folders.ts';
 import { inSlices } from '../../lib/shared/inSlices.ts';
 import { itemsOf } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createHash } from 'node:crypto';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { NotificationRemover } from '../../lib/data/content/notificationRemoval.ts';
-import { OrganizationEntity } from '../../lib/data/organizations.ts';
+import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { Table } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';

@@ -1,6 +1,6 @@
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DocumentEntity } from '../../lib/data/documents.ts';
+import { DocumentEntity } from '../../lib/directory/documents.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';
 import { everyItem } from '../support/items.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import '../../functions/index.ts';
 import { environment } from '../../lib/app/capability.ts';
-import { DocumentEntity } from '../../lib/data/documents.ts';
+import { DocumentEntity } from '../../lib/directory/documents.ts';
 import { entities, type Entity } from '../../lib/table/entity.ts';
 import type { JobMessage } from '../../lib/jobs/jobStore.ts';
 import { removeDocumentsJob } from '../../lib/data/removal/begin.ts';

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { environment } from '../../lib/app/capability.ts';
 import { InvolvementEntity } from '../../lib/data/content/involvements.ts';
 import { readRecordings, RecordingEntity, recordingRemovalOps } from '../../lib/data/content/recordings.ts';
-import { DocumentEntity } from '../../lib/data/documents.ts';
+import { DocumentEntity } from '../../lib/directory/documents.ts';
 import { indexPartition } from '../../lib/table/entity.ts';
 import { EventEntity, EventPayloadEntity } from '../../lib/data/events.ts';
-import { OrganizationEntity } from '../../lib/data/organizations.ts';
+import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { openTable, remove, type Table } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

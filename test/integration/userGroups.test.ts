@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { placeOf } from '../../lib/data/folders.ts';
-import { OrganizationEntity } from '../../lib/data/organizations.ts';
+import { placeOf } from '../../lib/directory/folders/folders.ts';
+import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { replace, Table, upsert } from '../../lib/table/table.ts';
-import { type Group, GroupEntity, GroupMemberEntity, GroupMemberRemover, GroupReader } from '../../lib/data/userGroups.ts';
-import { UserEntity } from '../../lib/data/users.ts';
+import { type Group, GroupEntity, GroupMemberEntity, GroupMemberRemover, GroupReader } from '../../lib/directory/userGroups.ts';
+import { UserEntity } from '../../lib/directory/users.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';

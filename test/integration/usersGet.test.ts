@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { endpoint as getEndpoint } from '../../functions/v2/users/get.ts';
-import { listUsers, UserLists } from '../../lib/data/userLists.ts';
+import { listUsers, UserLists } from '../../lib/directory/userLists.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

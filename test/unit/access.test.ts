@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   accessContext, accessFields, accessRoles, accessTypes, depart, type Departure, type DocumentAccess, documentPermission, type FolderAccess, folderPermission, givenAt, type Grant, hasEnded, layIn, mostDepartures, organizationPermission, sideOf, type UserAccess,
-} from '../../lib/domain/access.ts';
+} from '../../lib/directory/rules/access.ts';
 
 const NOW = 1_000;
 const ORGANIZATION = 'organization';

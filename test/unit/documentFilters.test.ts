@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type FilterOperator, meetsFilters } from '../../lib/domain/documentFilters.ts';
+import { type FilterOperator, meetsFilters } from '../../lib/directory/rules/documentFilters.ts';
 
 const metadata = { version: 3, status: 'draft', signed: false, tags: ['nda', 'eu'], owner: { team: 'legal', id: null }, 'a.b': 1, none: null };
 const meets = (key: string, operator: FilterOperator, value: unknown) => meetsFilters([{ key, operator, value }], metadata);

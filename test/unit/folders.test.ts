@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type AccessType, accessTypes, defaultAccessType } from '../../lib/domain/access.ts';
+import { type AccessType, accessTypes, defaultAccessType } from '../../lib/directory/rules/access.ts';
 import {
   deepestFolder, depthOf, type FolderChange, inWaves, liesWithin, ownAccess, parentOf, type PlacedFolder, placeFolder, resolveFolder, rootFolderId, samePosition,
-} from '../../lib/domain/folders.ts';
+} from '../../lib/directory/rules/folders.ts';
 
 describe('inWaves', () => {
   const requests = fc.uniqueArray(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fairShares } from '../../lib/domain/content/fairShares.ts';
-import { contextAllows } from '../../lib/domain/access.ts';
+import { contextAllows } from '../../lib/directory/rules/access.ts';
 import {
   annotationOf, changeNotification, fits, names, NewNotification, newNotification, type Notification, NotificationId, showNotification, userHash,
 } from '../../lib/domain/content/notifications.ts';

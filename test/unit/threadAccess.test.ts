@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AccessType, DocumentAccess, Grant, UserAccess } from '../../lib/domain/access.ts';
+import type { AccessType, DocumentAccess, Grant, UserAccess } from '../../lib/directory/rules/access.ts';
 import { isOpenToAll, maySee, type Viewer } from '../../lib/domain/content/threadAccess.ts';
 import type { Visibility } from '../../lib/domain/content/visibility.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fillPage, type GroupCursor, type GroupPagePart, type ReadGroup } from '../../lib/domain/userGroups.ts';
+import { fillPage, type GroupCursor, type GroupPagePart, type ReadGroup } from '../../lib/directory/rules/userGroups.ts';
 
 interface Group {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { mergePages } from '../../lib/domain/userLists.ts';
+import { mergePages } from '../../lib/directory/rules/userLists.ts';
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 const keys = fc.uniqueArray(fc.oneof(fc.string({ unit: fc.constantFrom('a', 'b', '\uffee', '😀'), minLength: 1, maxLength: 3 })), { maxLength: 12 }).map((list) => list.sort(byBytes));

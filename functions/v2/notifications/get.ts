@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readNotificationLists } from '../../../lib/data/content/notificationLists.ts';
-import { findOrganization } from '../../../lib/data/organizations.ts';
+import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { LocationKey } from '../../../lib/domain/content/location.ts';
 import { NotificationId, ShownNotification } from '../../../lib/domain/content/notifications.ts';

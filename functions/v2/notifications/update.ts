@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { selects, updateNotifications } from '../../../lib/data/content/notifications.ts';
 import { requireWritable } from '../../../lib/data/content/places.ts';
-import { readDocuments } from '../../../lib/data/documents.ts';
-import { placeOf } from '../../../lib/data/folders.ts';
-import { findOrganization } from '../../../lib/data/organizations.ts';
+import { readDocuments } from '../../../lib/directory/documents.ts';
+import { placeOf } from '../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { LocationKey } from '../../../lib/domain/content/location.ts';
 import { NotificationChange } from '../../../lib/domain/content/notifications.ts';

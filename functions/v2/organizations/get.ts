@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Organization, readOrganizations } from '../../../lib/data/organizations.ts';
+import { type Organization, readOrganizations } from '../../../lib/directory/organizations.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';

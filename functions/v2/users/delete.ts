@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { readDocuments } from '../../../lib/data/documents.ts';
-import { placeOf, readFolders } from '../../../lib/data/folders.ts';
+import { readDocuments } from '../../../lib/directory/documents.ts';
+import { placeOf, readFolders } from '../../../lib/directory/folders/folders.ts';
 import { jobMessage } from '../../../lib/jobs/jobStore.ts';
-import { findOrganization } from '../../../lib/data/organizations.ts';
-import { removeUsers } from '../../../lib/data/userDepartures.ts';
-import { documentResource, folderResource, type Resource } from '../../../lib/data/users.ts';
+import { findOrganization } from '../../../lib/directory/organizations.ts';
+import { removeUsers } from '../../../lib/directory/removeUsers.ts';
+import { documentResource, folderResource, type Resource } from '../../../lib/directory/users.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { sendHints } from '../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { fewInvolved, InvolvedFields, readInvolvedDocuments, withInvolved } from '../../../lib/data/content/involvedDocuments.ts';
-import { readDocuments } from '../../../lib/data/documents.ts';
-import { placeOf, readFolders } from '../../../lib/data/folders.ts';
-import { findOrganization } from '../../../lib/data/organizations.ts';
-import { byDocument, listUsers } from '../../../lib/data/userLists.ts';
-import { documentResource, folderResource, type ListedUser, Profile, type Resource } from '../../../lib/data/users.ts';
+import { readDocuments } from '../../../lib/directory/documents.ts';
+import { placeOf, readFolders } from '../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../lib/directory/organizations.ts';
+import { byDocument, listUsers } from '../../../lib/directory/userLists.ts';
+import { documentResource, folderResource, type ListedUser, Profile, type Resource } from '../../../lib/directory/users.ts';
 import { dict, distinct } from '../../../lib/shared/collections.ts';
-import { matchesUser } from '../../../lib/domain/users.ts';
+import { matchesUser } from '../../../lib/directory/rules/users.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { internalAs } from '../../../lib/http/internalAs.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../lib/data/content/places.ts';
-import { readDocuments } from '../../../lib/data/documents.ts';
-import { placeOf, readFolders } from '../../../lib/data/folders.ts';
-import { findOrganization } from '../../../lib/data/organizations.ts';
-import { documentResource, folderResource, type ResourceAt, updateUsers } from '../../../lib/data/users.ts';
+import { readDocuments } from '../../../lib/directory/documents.ts';
+import { placeOf, readFolders } from '../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../lib/directory/organizations.ts';
+import { documentResource, folderResource, type ResourceAt, updateUsers } from '../../../lib/directory/users.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { accessRoles } from '../../../lib/domain/access.ts';
+import { accessRoles } from '../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';

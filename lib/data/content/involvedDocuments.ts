@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { Capability } from '../../app/capability.ts';
-import { folderChain, hasEnded } from '../../domain/access.ts';
-import { DocumentReader } from '../documents.ts';
-import { departuresOf } from '../folderDepartures.ts';
-import type { Place } from '../folders.ts';
+import { folderChain, hasEnded } from '../../directory/rules/access.ts';
+import { DocumentReader } from '../../directory/documents.ts';
+import { departuresOf } from '../../directory/folders/folderDepartures.ts';
+import type { Place } from '../../directory/folders/folders.ts';
 import { openTable, type Table } from '../../table/table.ts';
-import { UserEntity } from '../users.ts';
+import { UserEntity } from '../../directory/users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { readNotifications } from './notifications.ts';
 import { readReactions } from './reactions.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { instantKey } from '../../shared/times.ts';
 import { defineEntity } from '../../table/entity.ts';
-import type { Place } from '../folders.ts';
+import type { Place } from '../../directory/folders/folders.ts';
 import { remove, upsert, type WriteOp } from '../../table/table.ts';
 import type { DocumentPlace } from './places.ts';
 

@@ -2,7 +2,7 @@ import type { Notification } from '../../domain/content/notifications.ts';
 import type { Reaction } from '../../domain/content/reactions.ts';
 import type { Recording } from '../../domain/content/recordings.ts';
 import type { Thread } from '../../domain/content/threads.ts';
-import { DocumentEntity } from '../documents.ts';
+import { DocumentEntity } from '../../directory/documents.ts';
 import { type Entity, indexPartition, type Key, type Stored } from '../../table/entity.ts';
 import { joinKey } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

@@ -6,7 +6,7 @@ import { changeThread } from '../../domain/content/threads.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import type { Entity, Stored } from '../../table/entity.ts';
-import { OrganizationReader } from '../organizations.ts';
+import { OrganizationReader } from '../../directory/organizations.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { openTable, replace, type Table } from '../../table/table.ts';
 import { type Located, readLocation } from './locationRecords.ts';

@@ -4,10 +4,10 @@ import { names, type Notification, type ShownNotification, showNotification } fr
 import type { Guard } from '../../domain/content/threadAccess.ts';
 import { invalid } from '../../shared/errors.ts';
 import { limits } from '../../shared/schema.ts';
-import { type Document, DocumentReader } from '../documents.ts';
-import { type Place, placeOf } from '../folders.ts';
+import { type Document, DocumentReader } from '../../directory/documents.ts';
+import { type Place, placeOf } from '../../directory/folders/folders.ts';
 import { joinKey } from '../../table/keys.ts';
-import type { Organization } from '../organizations.ts';
+import type { Organization } from '../../directory/organizations.ts';
 import { openTable, type Table } from '../../table/table.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from './involvements.ts';
 import { namedNotifications, NotificationEntity, type PlacedNotification, readNotifications } from './notifications.ts';

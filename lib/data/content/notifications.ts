@@ -6,13 +6,13 @@ import { annotationOf, changeNotification, fits, names, Notification, type Notif
 import { completeUser, type ContentUser, isIncomplete } from '../../domain/content/user.ts';
 import { inSlices } from '../../shared/inSlices.ts';
 import type { ItemOutcome } from '../../shared/results.ts';
-import { type Document, DocumentReader, type PlacedDocument } from '../documents.ts';
+import { type Document, DocumentReader, type PlacedDocument } from '../../directory/documents.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
-import { type Place, placeOf } from '../folders.ts';
-import type { Organization } from '../organizations.ts';
+import { type Place, placeOf } from '../../directory/folders/folders.ts';
+import type { Organization } from '../../directory/organizations.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { insert, openTable, remove, replace, type Table, type WriteOp } from '../../table/table.ts';
-import { UserEntity } from '../users.ts';
+import { UserEntity } from '../../directory/users.ts';
 import { writeEach } from '../../table/writeEach.ts';
 import { EVERYBODY, forget, type Involvement, involve, recordSortKey, recordsOf } from './involvements.ts';
 import type { ContentPlace, DocumentPlace } from './places.ts';

@@ -1,7 +1,7 @@
 import { instantKey } from '../../shared/times.ts';
 import { Reaction, type ReactionReference } from '../../domain/content/reactions.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
-import type { Place } from '../folders.ts';
+import type { Place } from '../../directory/folders/folders.ts';
 import { remove, type Table, type WriteOp } from '../../table/table.ts';
 import { forget, type Involvement, recordSortKey, recordsOf } from './involvements.ts';
 import type { DocumentPlace } from './places.ts';

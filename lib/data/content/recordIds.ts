@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEntity, type Stored } from '../../table/entity.ts';
-import type { Place } from '../folders.ts';
+import type { Place } from '../../directory/folders/folders.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../../table/table.ts';
 import type { DocumentPlace } from './places.ts';
 

@@ -3,7 +3,7 @@ import { type NewRecording, Recording, recorderPayload, type ShownRecording, sho
 import { instantKey } from '../../shared/times.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
 import { emit } from '../events.ts';
-import type { Place } from '../folders.ts';
+import type { Place } from '../../directory/folders/folders.ts';
 import { insert, openTable, remove, type Table, type WriteOp } from '../../table/table.ts';
 import { writeEach } from '../../table/writeEach.ts';
 import { forget, type Involvement, involve, recordSortKey, recordsOf } from './involvements.ts';

@@ -5,7 +5,7 @@ import { Thread, type ThreadWithComments } from '../../domain/content/threads.ts
 import { instantKey } from '../../shared/times.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
-import type { Place } from '../folders.ts';
+import type { Place } from '../../directory/folders/folders.ts';
 import { keyPrefix } from '../../table/keys.ts';
 import { openTable, type Page, type Queried, type QueryOptions, type Table } from '../../table/table.ts';
 import { type Involvement, recordSortKey, recordsOf } from './involvements.ts';

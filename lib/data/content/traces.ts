@@ -5,9 +5,9 @@ import {
 import type { Notification } from '../../domain/content/notifications.ts';
 import { instantKey } from '../../shared/times.ts';
 import { inParallel } from '../../shared/inParallel.ts';
-import { DocumentEntity } from '../documents.ts';
+import { DocumentEntity } from '../../directory/documents.ts';
 import type { Entity, Stored } from '../../table/entity.ts';
-import type { Place } from '../folders.ts';
+import type { Place } from '../../directory/folders/folders.ts';
 import { keyPrefix } from '../../table/keys.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { type Page, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';

@@ -1,5 +1,5 @@
 import type { Capability } from '../../app/capability.ts';
-import { folderChain, hasEnded } from '../../domain/access.ts';
+import { folderChain, hasEnded } from '../../directory/rules/access.ts';
 import { contextItems, type ShownComment, showComment } from '../../domain/content/comments.ts';
 import { fairShares } from '../../domain/content/fairShares.ts';
 import { type ShownNotification, showNotification } from '../../domain/content/notifications.ts';
@@ -7,12 +7,12 @@ import { type ShownReaction, showReaction } from '../../domain/content/reactions
 import { type ShownRecording, showRecording } from '../../domain/content/recordings.ts';
 import type { Guard } from '../../domain/content/threadAccess.ts';
 import { guarded } from '../../domain/content/threads.ts';
-import { DocumentReader, type PlacedDocument } from '../documents.ts';
-import { departuresOf } from '../folderDepartures.ts';
-import { type Place, placeOf } from '../folders.ts';
-import type { Organization } from '../organizations.ts';
+import { DocumentReader, type PlacedDocument } from '../../directory/documents.ts';
+import { departuresOf } from '../../directory/folders/folderDepartures.ts';
+import { type Place, placeOf } from '../../directory/folders/folders.ts';
+import type { Organization } from '../../directory/organizations.ts';
 import { openTable, type Table } from '../../table/table.ts';
-import { UserEntity } from '../users.ts';
+import { UserEntity } from '../../directory/users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { notificationGuards } from './notificationLists.ts';
 import { readNotifications } from './notifications.ts';

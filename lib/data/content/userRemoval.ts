@@ -7,7 +7,7 @@ import { type Thread, withoutComments } from '../../domain/content/threads.ts';
 import { instantKey } from '../../shared/times.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import type { Stored } from '../../table/entity.ts';
-import type { Place } from '../folders.ts';
+import type { Place } from '../../directory/folders/folders.ts';
 import { keyPrefix } from '../../table/keys.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { replace, type Table, wanted, type WriteOp } from '../../table/table.ts';

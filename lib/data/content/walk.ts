@@ -1,9 +1,9 @@
 import { building, type Capability } from '../../app/capability.ts';
 import { distinct } from '../../shared/collections.ts';
-import { DocumentEntity, type DocumentReader, type PlacedDocument, readDocuments } from '../documents.ts';
+import { DocumentEntity, type DocumentReader, type PlacedDocument, readDocuments } from '../../directory/documents.ts';
 import type { Entity, Stored } from '../../table/entity.ts';
-import { type Place, placeOf } from '../folders.ts';
-import { findOrganization } from '../organizations.ts';
+import { type Place, placeOf } from '../../directory/folders/folders.ts';
+import { findOrganization } from '../../directory/organizations.ts';
 import type { QueryOptions, Table } from '../../table/table.ts';
 import type { DocumentPlace } from './places.ts';
 

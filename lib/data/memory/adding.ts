@@ -10,7 +10,7 @@ import { makeVectors } from '../../memory/vectors.ts';
 import { findPlaceToWrite, requireWritable } from '../content/places.ts';
 import type { Stored } from '../../table/entity.ts';
 import { endJob } from '../../jobs/jobStore.ts';
-import { findOrganization } from '../organizations.ts';
+import { findOrganization } from '../../directory/organizations.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { insert, openTable, replace, type Table } from '../../table/table.ts';
 import { EmbeddingStore, vectorsOp } from './embeddings.ts';

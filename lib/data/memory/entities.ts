@@ -4,7 +4,7 @@ import { Judgment } from '../../domain/memory/judgments.ts';
 import { type Filtered, filtered, filteredValues, type TimeRange } from '../../domain/memory/filters.ts';
 import { instantKey } from '../../shared/times.ts';
 import { defineEntity, indexPartition, type Key } from '../../table/entity.ts';
-import type { Place } from '../folders.ts';
+import type { Place } from '../../directory/folders/folders.ts';
 import { encodePart } from '../../table/keys.ts';
 import { DIMENSIONS, vectorPartition, vectorTime } from './vectorIndexes.ts';
 

@@ -1,6 +1,6 @@
 import { eraseFromJudgment, type Judgment } from '../../domain/memory/judgments.ts';
 import { inParallel } from '../../shared/inParallel.ts';
-import type { Place } from '../folders.ts';
+import type { Place } from '../../directory/folders/folders.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { replace, type Table } from '../../table/table.ts';
 import { JudgmentEntity } from './entities.ts';

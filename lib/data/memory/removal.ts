@@ -1,6 +1,6 @@
 import type { DocumentPlace } from '../content/places.ts';
 import type { Item, Stored } from '../../table/entity.ts';
-import type { Place } from '../folders.ts';
+import type { Place } from '../../directory/folders/folders.ts';
 import type { Budget } from '../../table/purgePartition.ts';
 import { removePartition } from '../../table/purgePartition.ts';
 import type { Queried, Table } from '../../table/table.ts';

@@ -1,7 +1,7 @@
 import { NotificationSettingsEntity } from '../content/notificationSettings.ts';
-import type { Place } from '../folders.ts';
+import type { Place } from '../../directory/folders/folders.ts';
 import type { Table } from '../../table/table.ts';
-import { ContactEntity, GrantEntity } from '../users.ts';
+import { ContactEntity, GrantEntity } from '../../directory/users.ts';
 import { type Budget, removeIndexed, removePartition } from '../../table/purgePartition.ts';
 
 /** What belongs to an organization, folder or document as a resource. */

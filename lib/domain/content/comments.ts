@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { AccessContext, Id, IsoTime, keptObject, list, Name, OpenObject, optional, Text, withFieldRule } from '../../shared/schema.ts';
-import { accessFields } from '../access.ts';
+import { accessFields } from '../../directory/rules/access.ts';
 import { type ContentNames, recordMetadata } from './names.ts';
 import { Actions, Progress } from './progress.ts';
 import { ReactionReference } from './reactions.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { dict, distinct, distinctBy } from '../../shared/collections.ts';
 import { AccessContext, Id, limits, list, Name, OpenObject, optional, Text } from '../../shared/schema.ts';
-import { accessFields } from '../access.ts';
+import { accessFields } from '../../directory/rules/access.ts';
 import { Location, locationKey } from './location.ts';
 import { ContentUser, MOST_INVOLVED, StoredUser } from './user.ts';
 import { Visibility } from './visibility.ts';

@@ -1,4 +1,4 @@
-import { accessContext, contextAllows, type DocumentAccess, documentPermission, folderChain, organizationPermission, type UserAccess } from '../access.ts';
+import { accessContext, contextAllows, type DocumentAccess, documentPermission, folderChain, organizationPermission, type UserAccess } from '../../directory/rules/access.ts';
 import { type Guarded, isPrivate, visibleToMembersOf } from './visibility.ts';
 
 /** A record whose readers are limited: a thread, or a comment, notification or event in a document. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { distinct } from '../../shared/collections.ts';
 import { invalid } from '../../shared/errors.ts';
 import { AccessContext, Id } from '../../shared/schema.ts';
-import { accessFields } from '../access.ts';
+import { accessFields } from '../../directory/rules/access.ts';
 import { type EventNames, eventMetadata } from '../content/names.ts';
 import { type ContentUser, MOST_INVOLVED } from '../content/user.ts';
 import { commentsOf, saidIn } from '../mails/content.ts';

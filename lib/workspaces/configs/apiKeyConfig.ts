@@ -1,6 +1,6 @@
 import type { Capability } from '../../app/capability.ts';
 import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
-import type { AccessType } from '../../domain/access.ts';
+import type { AccessType } from '../../directory/rules/access.ts';
 import { ApiKeyConfig, type ApiKeyConfigChange, initialApiKeyConfig, maskKey } from '../rules/apiKeyConfig.ts';
 import { changesConfig, ConfigStore, defineConfig, readsConfig } from './configStore.ts';
 import { WorkspaceEntity } from '../entities.ts';

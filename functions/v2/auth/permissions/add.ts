@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { findResources } from '../../../../lib/data/resources.ts';
-import { grantAccess } from '../../../../lib/data/users.ts';
-import { accessFields, accessRoles, defaultAccessRole } from '../../../../lib/domain/access.ts';
+import { findResources } from '../../../../lib/directory/resources.ts';
+import { grantAccess } from '../../../../lib/directory/users.ts';
+import { accessFields, accessRoles, defaultAccessRole } from '../../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { AccessContext, Id, limits, list, NamedResource, optional, UnixSeconds } from '../../../../lib/shared/schema.ts';

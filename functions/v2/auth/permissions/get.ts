@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { readDocuments } from '../../../../lib/data/documents.ts';
-import { placeOf, readFolders } from '../../../../lib/data/folders.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
-import { readUsers } from '../../../../lib/data/users.ts';
+import { readDocuments } from '../../../../lib/directory/documents.ts';
+import { placeOf, readFolders } from '../../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
+import { readUsers } from '../../../../lib/directory/users.ts';
 import { dict, distinct } from '../../../../lib/shared/collections.ts';
-import { accessRoles, accessTypes, permissionErrorCodes } from '../../../../lib/domain/access.ts';
-import { userPermissions } from '../../../../lib/domain/permissions.ts';
+import { accessRoles, accessTypes, permissionErrorCodes } from '../../../../lib/directory/rules/access.ts';
+import { userPermissions } from '../../../../lib/directory/rules/permissions.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

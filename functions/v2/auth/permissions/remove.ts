@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { findResources } from '../../../../lib/data/resources.ts';
-import { revokeGrants } from '../../../../lib/data/users.ts';
+import { findResources } from '../../../../lib/directory/resources.ts';
+import { revokeGrants } from '../../../../lib/directory/users.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, limits, list, NamedResource } from '../../../../lib/shared/schema.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { readNotificationSettings } from '../../../../lib/data/content/notificationSettings.ts';
-import { readDocuments } from '../../../../lib/data/documents.ts';
-import { placeOf } from '../../../../lib/data/folders.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { readDocuments } from '../../../../lib/directory/documents.ts';
+import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { notificationLevels } from '../../../../lib/domain/events/recipients.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';

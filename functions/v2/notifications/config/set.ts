@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { writeNotificationSettings } from '../../../../lib/data/content/notificationSettings.ts';
 import { requireWritable } from '../../../../lib/data/content/places.ts';
-import { readDocuments } from '../../../../lib/data/documents.ts';
-import { placeOf } from '../../../../lib/data/folders.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { readDocuments } from '../../../../lib/directory/documents.ts';
+import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { notificationChannels, notificationLevels } from '../../../../lib/domain/events/recipients.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { newDocumentAccess } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { requireWritable } from '../../../../lib/data/content/places.ts';
-import { writeDocuments } from '../../../../lib/data/documents.ts';
-import { placeOf, writeFolders } from '../../../../lib/data/folders.ts';
-import { writeOrganizations } from '../../../../lib/data/organizations.ts';
+import { writeDocuments } from '../../../../lib/directory/documents.ts';
+import { placeOf, writeFolders } from '../../../../lib/directory/folders/folders.ts';
+import { writeOrganizations } from '../../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';

@@ -1,6 +1,6 @@
-import { changeDocuments } from '../../../../lib/data/documentChanges.ts';
-import { placeOf } from '../../../../lib/data/folders.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
+import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { removalMessage } from '../../../../lib/data/removal/begin.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';

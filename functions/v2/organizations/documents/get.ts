@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { meets, searchDocuments } from '../../../../lib/data/documentSearch.ts';
-import { type PlacedDocument, readDocuments } from '../../../../lib/data/documents.ts';
-import { placeOf, readFolders } from '../../../../lib/data/folders.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { meets, searchDocuments } from '../../../../lib/directory/documentSearch.ts';
+import { type PlacedDocument, readDocuments } from '../../../../lib/directory/documents.ts';
+import { placeOf, readFolders } from '../../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { accessTypes } from '../../../../lib/domain/access.ts';
+import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../lib/data/content/places.ts';
-import { changeDocuments } from '../../../../lib/data/documentChanges.ts';
-import { placeOf, readFolders } from '../../../../lib/data/folders.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
+import { placeOf, readFolders } from '../../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { rootFolderId } from '../../../../lib/domain/folders.ts';
+import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../lib/data/content/places.ts';
-import { changeDocuments } from '../../../../lib/data/documentChanges.ts';
-import { placeOf } from '../../../../lib/data/folders.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
+import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';

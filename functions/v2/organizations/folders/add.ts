@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../lib/data/content/places.ts';
-import { placeOf, writeFolders } from '../../../../lib/data/folders.ts';
-import { writeOrganizations } from '../../../../lib/data/organizations.ts';
+import { placeOf, writeFolders } from '../../../../lib/directory/folders/folders.ts';
+import { writeOrganizations } from '../../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
-import { accessTypes } from '../../../../lib/domain/access.ts';
+import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { changeFolders } from '../../../../lib/data/folderChanger.ts';
+import { changeFolders } from '../../../../lib/directory/folders/folderChanger.ts';
 import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

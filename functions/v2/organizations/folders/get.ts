@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { type FolderTree, readFolderTrees } from '../../../../lib/data/folderTree.ts';
-import { placeOf } from '../../../../lib/data/folders.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
-import { accessTypes } from '../../../../lib/domain/access.ts';
-import { deepestFolder, rootFolderId } from '../../../../lib/domain/folders.ts';
+import { type FolderTree, readFolderTrees } from '../../../../lib/directory/folders/folderTree.ts';
+import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
+import { accessTypes } from '../../../../lib/directory/rules/access.ts';
+import { deepestFolder, rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';

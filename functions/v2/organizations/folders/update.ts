@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../lib/data/content/places.ts';
-import { changeFolders } from '../../../../lib/data/folderChanger.ts';
+import { changeFolders } from '../../../../lib/directory/folders/folderChanger.ts';
 import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { placeOf } from '../../../../lib/data/folders.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
-import { type GroupWithMembers, readGroups } from '../../../../lib/data/userGroups.ts';
-import { Profile } from '../../../../lib/data/users.ts';
+import { placeOf } from '../../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
+import { type GroupWithMembers, readGroups } from '../../../../lib/directory/userGroups.ts';
+import { Profile } from '../../../../lib/directory/users.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

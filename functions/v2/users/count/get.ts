@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { readDocuments } from '../../../../lib/data/documents.ts';
-import { placeOf, readFolders } from '../../../../lib/data/folders.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
-import { countUsers } from '../../../../lib/data/userCounts.ts';
-import { documentResource, folderResource, type Resource } from '../../../../lib/data/users.ts';
+import { readDocuments } from '../../../../lib/directory/documents.ts';
+import { placeOf, readFolders } from '../../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
+import { countUsers } from '../../../../lib/directory/userCounts.ts';
+import { documentResource, folderResource, type Resource } from '../../../../lib/directory/users.ts';
 import { dict, distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { beginErasures } from '../../../../lib/data/erasures.ts';
 import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
-import { readOrganizations } from '../../../../lib/data/organizations.ts';
+import { readOrganizations } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { sendHints } from '../../../../lib/deliveries/hints.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readUserData, type UserDataCursor } from '../../../../lib/data/content/userData.ts';
 import { type EverywhereCursor, readUserDataEverywhere } from '../../../../lib/data/content/userDataEverywhere.ts';
-import { findOrganization } from '../../../../lib/data/organizations.ts';
+import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { ShownComment } from '../../../../lib/domain/content/comments.ts';
 import { ShownNotification } from '../../../../lib/domain/content/notifications.ts';
 import { ShownReaction } from '../../../../lib/domain/content/reactions.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readApiKeyConfig, workspaceOwner } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
-import { accessTypes } from '../../../../lib/domain/access.ts';
+import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { AiModelsShown, initialApiKeyConfig, planInfo, showAiKeys } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { sealAiKeys, writeApiKeyConfig } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
-import { accessTypes } from '../../../../lib/domain/access.ts';
+import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { AiModelsShown, ApiKeyConfigChange, changeApiKeyConfig, showAiKeys } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { countDocuments } from '../../../../../lib/data/documentCounts.ts';
-import { searchDocuments } from '../../../../../lib/data/documentSearch.ts';
-import { placeOf, readFolders } from '../../../../../lib/data/folders.ts';
-import { findOrganization } from '../../../../../lib/data/organizations.ts';
+import { countDocuments } from '../../../../../lib/directory/documentCounts.ts';
+import { searchDocuments } from '../../../../../lib/directory/documentSearch.ts';
+import { placeOf, readFolders } from '../../../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../../../lib/directory/organizations.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, MetadataFilters, optional } from '../../../../../lib/shared/schema.ts';

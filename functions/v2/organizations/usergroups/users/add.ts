@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../../lib/data/content/places.ts';
-import { placeOf } from '../../../../../lib/data/folders.ts';
-import { findOrganization } from '../../../../../lib/data/organizations.ts';
-import { writeGroups } from '../../../../../lib/data/userGroups.ts';
+import { placeOf } from '../../../../../lib/directory/folders/folders.ts';
+import { findOrganization } from '../../../../../lib/directory/organizations.ts';
+import { writeGroups } from '../../../../../lib/directory/userGroups.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';

@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import type { Capability } from '../app/capability.ts';
-import { accessTypes, type AccessType } from '../domain/access.ts';
-import { deepestFolder, depthOf, type FolderChange, inWaves, placeFolder, resolveFolder, rootFolderId } from '../domain/folders.ts';
-import { ApiError } from '../shared/errors.ts';
-import { newId } from '../shared/ids.ts';
-import { defineEntity, type Stored } from '../table/entity.ts';
-import type { Added, Organization } from './organizations.ts';
-import { insert, openTable, replace, type Table } from '../table/table.ts';
-import { type Decision, writeEach } from '../table/writeEach.ts';
+import type { Capability } from '../../app/capability.ts';
+import { accessTypes, type AccessType } from '../rules/access.ts';
+import { deepestFolder, depthOf, type FolderChange, inWaves, placeFolder, resolveFolder, rootFolderId } from '../rules/folders.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { defineEntity, type Stored } from '../../table/entity.ts';
+import type { Added, Organization } from '../organizations.ts';
+import { insert, openTable, replace, type Table } from '../../table/table.ts';
+import { type Decision, writeEach } from '../../table/writeEach.ts';
 
 const FolderName = z.object({ folderId: z.string(), internalId: z.string() });
 

@@ -1,4 +1,4 @@
-import { dict } from '../shared/collections.ts';
+import { dict } from '../../shared/collections.ts';
 import {
   accessContext, type DocumentAccess, documentPermission, type FolderAccess, folderChain, folderPermission, missing, organizationPermission, type PermissionEntry, type UserAccess,
 } from './access.ts';

@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { ownAccess, parentOf, placeFolder, samePosition } from '../domain/folders.ts';
-import { inParallel } from '../shared/inParallel.ts';
-import { DocumentEntity } from './documents.ts';
+import { ownAccess, parentOf, placeFolder, samePosition } from '../rules/folders.ts';
+import { inParallel } from '../../shared/inParallel.ts';
+import { DocumentEntity } from '../documents.ts';
 import { type FolderEntry, type FolderVisitor, type WalkBudget, type WalkedFolder, walkFolders, walkFrom, WalkStack } from './folderWalk.ts';
 import { FolderChangeEntity, folderChangesOf, FolderEntity, FolderEntryEntity, type Place, type StoredFolderChange } from './folders.ts';
-import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
-import { endCounted } from './organizationHead.ts';
-import { removeContent } from './removal/documents.ts';
-import { removeResource } from './removal/resources.ts';
-import { remove, replace, type Table } from '../table/table.ts';
+import { SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
+import { endCounted } from '../organizationHead.ts';
+import { removeContent } from '../../data/removal/documents.ts';
+import { removeResource } from '../../data/removal/resources.ts';
+import { remove, replace, type Table } from '../../table/table.ts';
 
 /** How long a step goes on, and over how many pages of entries. */
 const STEP_MILLISECONDS = 2_000;

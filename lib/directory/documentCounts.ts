@@ -1,6 +1,6 @@
 import type { Capability } from '../app/capability.ts';
 import { DocumentEntity, DocumentReader } from './documents.ts';
-import { FolderEntryEntity, FolderReader, type Place } from './folders.ts';
+import { FolderEntryEntity, FolderReader, type Place } from './folders/folders.ts';
 import { openTable, type Table } from '../table/table.ts';
 
 /** Documents that are looked at together where they cannot be counted only. */

@@ -1,10 +1,10 @@
 import { building, type Capability } from '../app/capability.ts';
 import { dict } from '../shared/collections.ts';
-import { mergePages } from '../domain/userLists.ts';
+import { mergePages } from './rules/userLists.ts';
 import { ApiError } from '../shared/errors.ts';
-import { everyDocument, type Stretch, walk, walkCursor, type WalkedDocument } from './content/walk.ts';
+import { everyDocument, type Stretch, walk, walkCursor, type WalkedDocument } from '../data/content/walk.ts';
 import { type DocumentReader, readDocuments } from './documents.ts';
-import type { Place } from './folders.ts';
+import type { Place } from './folders/folders.ts';
 import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';
 import { GroupMemberEntity, type GroupReader, readGroups } from './userGroups.ts';
 import { type ListedUser, readUsers, type Resource, type UserReader } from './users.ts';

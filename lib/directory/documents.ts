@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { type AccessType, accessTypes } from '../domain/access.ts';
+import { type AccessType, accessTypes } from './rules/access.ts';
 import { distinct } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { type Folder, FolderEntryEntity, FolderReader, type Found, type Place } from './folders.ts';
+import { type Folder, FolderEntryEntity, FolderReader, type Found, type Place } from './folders/folders.ts';
 import { insert, openTable, type Page, replace, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 

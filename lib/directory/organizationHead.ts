@@ -1,5 +1,5 @@
 import { ApiError } from '../shared/errors.ts';
-import { type Place, placeOf } from './folders.ts';
+import { type Place, placeOf } from './folders/folders.ts';
 import { endJob, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { type Organization, OrganizationEntity, OrganizationReader } from './organizations.ts';
 import type { Stored } from '../table/entity.ts';

@@ -1,10 +1,10 @@
 import { building, type Capability } from '../app/capability.ts';
-import { folderChain, hasEnded } from '../domain/access.ts';
+import { folderChain, hasEnded } from './rules/access.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from './documents.ts';
-import { departuresOf } from './folderDepartures.ts';
-import type { Place } from './folders.ts';
+import { departuresOf } from './folders/folderDepartures.ts';
+import type { Place } from './folders/folders.ts';
 import { openTable, type Table } from '../table/table.ts';
 import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, type UserReader } from './users.ts';
 

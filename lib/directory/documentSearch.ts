@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
-import { meetsFilters, type MetadataFilter } from '../domain/documentFilters.ts';
+import { meetsFilters, type MetadataFilter } from './rules/documentFilters.ts';
 import { DocumentEntity, DocumentReader, type PlacedDocument } from './documents.ts';
-import { type Folder, FolderEntryEntity, type Place } from './folders.ts';
+import { type Folder, FolderEntryEntity, type Place } from './folders/folders.ts';
 import type { Stored } from '../table/entity.ts';
 import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';
 import { openTable, type Page, type Table } from '../table/table.ts';

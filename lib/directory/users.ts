@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { building, type Capability } from '../app/capability.ts';
-import { type AccessRole, accessRoles, defaultAccessRole, type Departure, folderChain, givenAt, type Grant, hasEnded, isLive, type ResourceType, resourceTypes } from '../domain/access.ts';
+import { type AccessRole, accessRoles, defaultAccessRole, type Departure, folderChain, givenAt, type Grant, hasEnded, isLive, type ResourceType, resourceTypes } from './rules/access.ts';
 import { mailableAddress } from '../domain/mails/address.ts';
-import { mergeProfile } from '../domain/users.ts';
+import { mergeProfile } from './rules/users.ts';
 import { newId } from '../shared/ids.ts';
-import type { Stretch } from './content/walk.ts';
+import type { Stretch } from '../data/content/walk.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { departuresOf } from './folderDepartures.ts';
-import { FolderReader, type Place, readFolders } from './folders.ts';
+import { departuresOf } from './folders/folderDepartures.ts';
+import { FolderReader, type Place, readFolders } from './folders/folders.ts';
 import type { Added } from './organizations.ts';
 import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';

@@ -1,9 +1,9 @@
 import type { Capability } from '../app/capability.ts';
-import type { ResourceType } from '../domain/access.ts';
+import type { ResourceType } from './rules/access.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
-import { requireWritable } from './content/places.ts';
+import { requireWritable } from '../data/content/places.ts';
 import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
-import { type Folder, FolderEntity, FolderReader, type Place, placeOf } from './folders.ts';
+import { type Folder, FolderEntity, FolderReader, type Place, placeOf } from './folders/folders.ts';
 import { OrganizationEntity } from './organizations.ts';
 import { openTable, type Table } from '../table/table.ts';
 import type { ResourceAt } from './users.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { type Departure, type Sides, sideOf } from '../domain/access.ts';
-import { ApiError } from '../shared/errors.ts';
-import { newId } from '../shared/ids.ts';
-import { defineEntity } from '../table/entity.ts';
+import { type Departure, type Sides, sideOf } from '../rules/access.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { defineEntity } from '../../table/entity.ts';
 import type { Place } from './folders.ts';
-import { insert, type Table, type WriteOp } from '../table/table.ts';
+import { insert, type Table, type WriteOp } from '../../table/table.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 /** Removals of users from folders whose boundaries one request can cross: its moves and what is written of them fit one transaction. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { FolderEntryEntity, type Place } from './folders.ts';
-import type { Table } from '../table/table.ts';
+import type { Table } from '../../table/table.ts';
 
 /** A document or folder that lies directly in a folder, by the customer's id. */
 export interface FolderEntry {

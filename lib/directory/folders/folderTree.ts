@@ -1,10 +1,10 @@
-import type { Capability } from '../app/capability.ts';
-import { inSlices } from '../shared/inSlices.ts';
-import { parentOf, rootFolderId } from '../domain/folders.ts';
-import { invalid } from '../shared/errors.ts';
-import type { Stored } from '../table/entity.ts';
+import type { Capability } from '../../app/capability.ts';
+import { inSlices } from '../../shared/inSlices.ts';
+import { parentOf, rootFolderId } from '../rules/folders.ts';
+import { invalid } from '../../shared/errors.ts';
+import type { Stored } from '../../table/entity.ts';
 import { type Folder, FolderEntryEntity, FolderReader, type Place } from './folders.ts';
-import { openTable } from '../table/table.ts';
+import { openTable } from '../../table/table.ts';
 
 /** A folder with those beneath it. */
 export interface FolderTree {

@@ -1,19 +1,19 @@
 import type { Capability } from '../app/capability.ts';
-import { depart, type Departure } from '../domain/access.ts';
+import { depart, type Departure } from './rules/access.ts';
 import { newId } from '../shared/ids.ts';
 import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { lazy } from '../shared/lazy.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
-import { leaveFolder } from './folderDepartures.ts';
-import { type Place, placeOf } from './folders.ts';
+import { leaveFolder } from './folders/folderDepartures.ts';
+import { type Place, placeOf } from './folders/folders.ts';
 import { beginJob, endJob, type JobMessage } from '../jobs/jobStore.ts';
 import { OrganizationHead } from './organizationHead.ts';
 import type { Organization } from './organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { openTable, type Queried, remove, replace, type Table, type WriteOp } from '../table/table.ts';
-import type { Leaving } from './userRemoval.ts';
+import type { Leaving } from '../data/userRemoval.ts';
 import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from './users.ts';
 import { writeEach } from '../table/writeEach.ts';
 

@@ -1,19 +1,19 @@
-import { type AccessType, folderChain } from '../domain/access.ts';
-import { deepestFolder, depthOf, liesWithin, ownAccess, parentOf, placeFolder, rootFolderId, samePosition } from '../domain/folders.ts';
-import type { Capability } from '../app/capability.ts';
-import { ApiError } from '../shared/errors.ts';
-import { newId } from '../shared/ids.ts';
-import { inSlices } from '../shared/inSlices.ts';
-import type { Stored } from '../table/entity.ts';
-import type { FolderJobData } from './folderChanges.ts';
+import { type AccessType, folderChain } from '../rules/access.ts';
+import { deepestFolder, depthOf, liesWithin, ownAccess, parentOf, placeFolder, rootFolderId, samePosition } from '../rules/folders.ts';
+import type { Capability } from '../../app/capability.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { inSlices } from '../../shared/inSlices.ts';
+import type { Stored } from '../../table/entity.ts';
+import type { FolderJobData } from './changeFoldersStep.ts';
 import { crossings } from './folderDepartures.ts';
 import { type Folder, FolderChangeEntity, FolderEntity, FolderEntryEntity, FolderReader, type Found, type Place, placeOf } from './folders.ts';
-import { beginJob } from '../jobs/jobStore.ts';
-import { OrganizationHead } from './organizationHead.ts';
-import type { Added, Organization } from './organizations.ts';
-import { settle } from '../table/retryOnConflict.ts';
-import { insert, openTable, remove, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
-import { writeEach } from '../table/writeEach.ts';
+import { beginJob } from '../../jobs/jobStore.ts';
+import { OrganizationHead } from '../organizationHead.ts';
+import type { Added, Organization } from '../organizations.ts';
+import { settle } from '../../table/retryOnConflict.ts';
+import { insert, openTable, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
+import { writeEach } from '../../table/writeEach.ts';
 
 /** How many folders may lie beneath one that is moved deeper; more are not looked at in a request. */
 export const MOST_BENEATH = 1_000;

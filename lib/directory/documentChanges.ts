@@ -1,14 +1,14 @@
 import type { Capability } from '../app/capability.ts';
-import { type AccessType, folderChain } from '../domain/access.ts';
+import { type AccessType, folderChain } from './rules/access.ts';
 import { mergeMetadata } from '../shared/metadata.ts';
 import { ApiError } from '../shared/errors.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
 import type { Stored } from '../table/entity.ts';
-import { crossings } from './folderDepartures.ts';
-import { type Folder, FolderEntryEntity, type Place } from './folders.ts';
+import { crossings } from './folders/folderDepartures.ts';
+import { type Folder, FolderEntryEntity, type Place } from './folders/folders.ts';
 import type { JobMessage } from '../jobs/jobStore.ts';
-import { removeDocumentsJob } from './removal/begin.ts';
+import { removeDocumentsJob } from '../data/removal/begin.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { insert, openTable, remove, replace, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';

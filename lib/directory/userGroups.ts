@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { givenAt, hasEnded } from '../domain/access.ts';
-import { fillPage, type GroupCursor, type ReadGroup } from '../domain/userGroups.ts';
+import { givenAt, hasEnded } from './rules/access.ts';
+import { fillPage, type GroupCursor, type ReadGroup } from './rules/userGroups.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import type { Place } from './folders.ts';
+import type { Place } from './folders/folders.ts';
 import type { Added } from './organizations.ts';
 import { insert, openTable, type Page, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity, userIndex } from './users.ts';
