@@ -5,9 +5,9 @@ import { type NotificationWriter, addNotifications } from '../data/content/notif
 import { readNotificationConfig } from '../workspaces/configs/notificationConfig.ts';
 import { openTable } from '../table/table.ts';
 import { profilesOf, UserEntity } from '../directory/users.ts';
-import { Location } from '../domain/content/location.ts';
+import { Location } from '../content/rules/location.ts';
 import { newNotification, type Notification } from '../domain/content/notifications.ts';
-import { type ContentUser, MOST_INVOLVED, StoredUser } from '../domain/content/user.ts';
+import { type ContentUser, MOST_INVOLVED, StoredUser } from '../content/rules/user.ts';
 import { incompleteActors, withActors } from '../domain/events/actors.ts';
 import { recipientsOf } from '../domain/events/recipients.ts';
 import { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';

@@ -13,7 +13,7 @@ import { profilesOf, UserEntity } from '../directory/users.ts';
 import { AdvancedWebhookConfigEntity, openBasicConfig } from '../data/webhooks/configs.ts';
 import { openSigningSecret } from '../data/webhooks/secrets.ts';
 import { dict, distinct } from '../shared/collections.ts';
-import { isPrivate, type Visibility } from '../domain/content/visibility.ts';
+import { isPrivate, type Visibility } from '../content/rules/visibility.ts';
 import { isBasicTarget } from '../domain/deliveries/matching.ts';
 import { incompleteActors, withActors } from '../domain/events/actors.ts';
 import type { Audience, EventPayload } from '../domain/events/payload.ts';

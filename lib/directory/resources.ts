@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import type { ResourceType } from './rules/access.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
-import { requireWritable } from '../data/content/places.ts';
+import { requireWritable } from '../content/documentScope.ts';
 import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
 import { type Folder, FolderEntity, FolderReader, type Place, placeOf } from './folders/folders.ts';
 import { OrganizationEntity } from './organizations.ts';

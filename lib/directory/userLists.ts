@@ -2,7 +2,7 @@ import { building, type Capability } from '../app/capability.ts';
 import { dict } from '../shared/collections.ts';
 import { mergePages } from './rules/userLists.ts';
 import { ApiError } from '../shared/errors.ts';
-import { everyDocument, type Stretch, walk, walkCursor, type WalkedDocument } from '../data/content/walk.ts';
+import { everyDocument, type Stretch, walk, walkCursor, type WalkedDocument } from '../content/listDocuments.ts';
 import { type DocumentReader, readDocuments } from './documents.ts';
 import type { Place } from './folders/folders.ts';
 import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';

@@ -4,7 +4,7 @@ import { type AccessRole, accessRoles, defaultAccessRole, type Departure, folder
 import { mailableAddress } from '../domain/mails/address.ts';
 import { mergeProfile } from './rules/users.ts';
 import { newId } from '../shared/ids.ts';
-import type { Stretch } from '../data/content/walk.ts';
+import type { Stretch } from '../content/listDocuments.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { departuresOf } from './folders/folderDepartures.ts';
 import { FolderReader, type Place, readFolders } from './folders/folders.ts';

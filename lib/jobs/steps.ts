@@ -1,7 +1,7 @@
 import { building, type Capability } from '../app/capability.ts';
 import { countAgentRunsStep } from '../data/agents/counting.ts';
 import { removeAgentStep } from '../data/agents/removal.ts';
-import { removeRest } from '../data/content/removal.ts';
+import { removeRest } from '../content/removeThreads.ts';
 import { emitEditorUpdateStep } from '../data/crdt/events.ts';
 import { eraseUsersStep } from '../data/erasure.ts';
 import { changeFoldersStep } from '../directory/folders/changeFoldersStep.ts';

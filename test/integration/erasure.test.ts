@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { removeRest } from '../../lib/data/content/removal.ts';
+import { removeRest } from '../../lib/content/removeThreads.ts';
 import { removeUserContent } from '../../lib/data/content/userRemoval.ts';
 import { eraseUsersStep } from '../../lib/data/erasure.ts';
 import { JobEntity, SETTLED_MS, type StoredJob } from '../../lib/jobs/jobStore.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { LocationUpdater } from '../../lib/data/content/locationUpdater.ts';
+import { LocationUpdater } from '../../lib/content/locationUpdater.ts';
 import { Table, type WriteOp } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';

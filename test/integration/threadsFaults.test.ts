@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
-import { removeRest, removeThreads } from '../../lib/data/content/removal.ts';
+import { removeRest, removeThreads } from '../../lib/content/removeThreads.ts';
 import { ThreadEntity } from '../../lib/data/content/threads.ts';
 import { openTable, type Table, type WriteOp } from '../../lib/table/table.ts';
 import { lazy } from '../../lib/shared/lazy.ts';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { locationKey } from '../../lib/domain/content/location.ts';
+import { locationKey } from '../../lib/content/rules/location.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';

@@ -5,7 +5,7 @@ import type { Comment } from '../../lib/domain/content/comments.ts';
 import {
   commentGoes, eraseFromActivity, eraseFromComment, eraseFromNotification, eraseFromRecording, eraseFromThread, leaveComment, leaveNotification, leaveThread, type Leaving, quotedComment,
   recordingGoes, threadGoes, withoutReactors,
-} from '../../lib/domain/content/erase.ts';
+} from '../../lib/content/rules/erase.ts';
 import type { Notification } from '../../lib/domain/content/notifications.ts';
 import type { Reaction } from '../../lib/domain/content/reactions.ts';
 import type { Recording } from '../../lib/domain/content/recordings.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fairShares } from '../../lib/domain/content/fairShares.ts';
+import { fairShares } from '../../lib/content/rules/fairShares.ts';
 import { contextAllows } from '../../lib/directory/rules/access.ts';
 import {
   annotationOf, changeNotification, fits, names, NewNotification, newNotification, type Notification, NotificationId, showNotification, userHash,

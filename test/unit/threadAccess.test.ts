@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AccessType, DocumentAccess, Grant, UserAccess } from '../../lib/directory/rules/access.ts';
-import { isOpenToAll, maySee, type Viewer } from '../../lib/domain/content/threadAccess.ts';
-import type { Visibility } from '../../lib/domain/content/visibility.ts';
+import { isOpenToAll, maySee, type Viewer } from '../../lib/content/rules/threadAccess.ts';
+import type { Visibility } from '../../lib/content/rules/visibility.ts';
 
 const documentOf = (accessType: AccessType): DocumentAccess => ({ internalId: 'doc', accessType });
 const threadOf = (visibility?: Visibility, accessFields?: string[]) => ({ visibility, accessFields, authorId: 'ada', organizationId: 'acme' });

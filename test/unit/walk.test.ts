@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { everyDocument, type Stretch, type StretchOptions, theseDocuments, walk, type Walked, type WalkedDocument, walkCursor } from '../../lib/data/content/walk.ts';
+import { everyDocument, type Stretch, type StretchOptions, theseDocuments, walk, type Walked, type WalkedDocument, walkCursor } from '../../lib/content/listDocuments.ts';
 
 type Records = Map<string, string[]>;
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 import { addActivities } from '../../../lib/data/content/activities.ts';
-import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
+import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
 import { NewActivity, requireEnabled } from '../../../lib/domain/content/activities.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 import { removeActivities } from '../../../lib/data/content/activities.ts';
-import { requireWritable } from '../../../lib/data/content/places.ts';
+import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { placeOf } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readActivities } from '../../../lib/data/content/activities.ts';
-import { findListing, walkCursor } from '../../../lib/data/content/walk.ts';
+import { findListing, walkCursor } from '../../../lib/content/listDocuments.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { featureTypes, ShownActivity } from '../../../lib/domain/content/activities.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';

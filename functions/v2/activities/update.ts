@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 import { updateActivities } from '../../../lib/data/content/activities.ts';
-import { requireWritable } from '../../../lib/data/content/places.ts';
+import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { placeOf } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';

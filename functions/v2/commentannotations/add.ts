@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ensurePlace } from '../../../lib/data/content/places.ts';
+import { ensurePlace } from '../../../lib/content/documentScope.ts';
 import { addThreads } from '../../../lib/data/content/threadWriter.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { requireAgentSources } from '../../../lib/domain/content/commentAgents.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DeletedThread } from '../../../lib/data/content/deletedThreads.ts';
 import { readThreadPages, shownThreads } from '../../../lib/data/content/threadPages.ts';
-import { walkCursor } from '../../../lib/data/content/walk.ts';
+import { walkCursor } from '../../../lib/content/listDocuments.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { OlderThread, toOlderThread } from '../../../lib/domain/content/olderRows.ts';
 import { listingOptions, ThreadListing } from '../../../lib/domain/content/threadFilters.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
+import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
 import { writeThreads } from '../../../lib/data/content/threadWriter.ts';
 import { hintEmbedding } from '../../../lib/data/memory/hinting.ts';
 import { selectors, someSelector } from '../../../lib/domain/content/threadFilters.ts';
 import { ThreadChange, UserReplacements } from '../../../lib/domain/content/threads.ts';
-import { ContentUser } from '../../../lib/domain/content/user.ts';
+import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlace } from '../../../lib/data/content/places.ts';
+import { findPlace } from '../../../lib/content/documentScope.ts';
 import { removeEditors } from '../../../lib/data/crdt/removal.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { ownIds } from '../../../lib/domain/editors.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlace } from '../../../lib/data/content/places.ts';
+import { findPlace } from '../../../lib/content/documentScope.ts';
 import { listEditors } from '../../../lib/data/crdt/values.ts';
 import { crdtTypes } from '../../../lib/domain/crdt/values.ts';
 import { EditorRecord, ownIds } from '../../../lib/domain/editors.ts';

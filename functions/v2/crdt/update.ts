@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
+import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
 import { followChange } from '../../../lib/data/crdt/following.ts';
 import { replaceEditors } from '../../../lib/data/crdt/replacing.ts';
 import { requireFitting, ValueRequest } from '../../../lib/domain/editorValues.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { publishEvents } from '../../../lib/data/publishing.ts';
-import { ContentUser } from '../../../lib/domain/content/user.ts';
+import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { PublishableType } from '../../../lib/domain/events/published.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';

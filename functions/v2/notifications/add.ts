@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { addNotifications } from '../../../lib/data/content/notifications.ts';
-import { ensurePlace } from '../../../lib/data/content/places.ts';
+import { ensurePlace } from '../../../lib/content/documentScope.ts';
 import { hasRecipients, hasTemplates, isSmall, NewNotification, newNotification } from '../../../lib/domain/content/notifications.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readNotificationLists } from '../../../lib/data/content/notificationLists.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { LocationKey } from '../../../lib/domain/content/location.ts';
+import { LocationKey } from '../../../lib/content/rules/location.ts';
 import { NotificationId, ShownNotification } from '../../../lib/domain/content/notifications.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';

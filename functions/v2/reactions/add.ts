@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
+import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
 import { writeReactions } from '../../../lib/data/content/reactionWriter.ts';
 import { CommentId } from '../../../lib/domain/content/comments.ts';
-import { Location } from '../../../lib/domain/content/location.ts';
+import { Location } from '../../../lib/content/rules/location.ts';
 import { groupEntries } from '../../../lib/domain/content/reactions.ts';
-import { ContentUser } from '../../../lib/domain/content/user.ts';
+import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId } from '../../../lib/shared/results.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
+import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
 import { writeReactions } from '../../../lib/data/content/reactionWriter.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { ContentUser } from '../../../lib/domain/content/user.ts';
+import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../lib/data/content/places.ts';
+import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
 import { addRecordings } from '../../../lib/data/content/recordings.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { NewRecording } from '../../../lib/domain/content/recordings.ts';

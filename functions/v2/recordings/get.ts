@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { listRecordings } from '../../../lib/data/content/recordings.ts';
-import { findListing, walkCursor } from '../../../lib/data/content/walk.ts';
+import { findListing, walkCursor } from '../../../lib/content/listDocuments.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { ShownRecording } from '../../../lib/domain/content/recordings.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { fewInvolved, InvolvedFields, readInvolvedDocuments, withInvolved } from '../../../lib/data/content/involvedDocuments.ts';
+import { fewInvolved, InvolvedFields, readInvolvedDocuments, withInvolved } from '../../../lib/content/involvedDocuments.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { placeOf, readFolders } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';

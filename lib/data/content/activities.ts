@@ -1,7 +1,7 @@
 import type { Capability } from '../../app/capability.ts';
 import { distinctBy } from '../../shared/collections.ts';
 import { Activity, type ActivityChange, type ActivityFilter, changeActivity, isOf, type NewActivity, type OwnActivity, type ShownActivity, showActivity, toActivity, toOwnActivity } from '../../domain/content/activities.ts';
-import type { ContentNames } from '../../domain/content/names.ts';
+import type { ContentNames } from '../../content/rules/names.ts';
 import { invalid } from '../../shared/errors.ts';
 import { derivedId } from '../../shared/ids.ts';
 import type { ItemOutcome } from '../../shared/results.ts';
@@ -12,10 +12,10 @@ import type { Place } from '../../directory/folders/folders.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { insert, inTransactions, openTable, remove, type Table, upsert, type WriteOp } from '../../table/table.ts';
 import { writeEach } from '../../table/writeEach.ts';
-import { recordSortKey, recordsOf } from './involvements.ts';
-import type { ContentPlace, DocumentPlace } from './places.ts';
-import { findRecords, nameRecord, type RecordPosition, unnameRecord } from './recordIds.ts';
-import { type DocumentSource, liveDocuments, type Stretch, type StretchOptions, stretch, theseDocuments, type WalkOptions, walk, type Walked } from './walk.ts';
+import { recordSortKey, recordsOf } from '../../content/involvements.ts';
+import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
+import { findRecords, nameRecord, type RecordPosition, unnameRecord } from '../../content/recordIds.ts';
+import { type DocumentSource, liveDocuments, type Stretch, type StretchOptions, stretch, theseDocuments, type WalkOptions, walk, type Walked } from '../../content/listDocuments.ts';
 
 const targetParts = ({ tenant, organization }: Place, targetEntityId: string) => [tenant, 'ORGANIZATION', organization, 'TARGET', targetEntityId];
 

@@ -2,7 +2,7 @@ import type { Comment } from '../../domain/content/comments.ts';
 import { type Refused, type Thread, withChangedComments } from '../../domain/content/threads.ts';
 import type { Stored } from '../../table/entity.ts';
 import { inTransactions, replace, type Table, type WriteOp } from '../../table/table.ts';
-import type { DocumentPlace } from './places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import { edgeOps } from './threadEdges.ts';
 import { CommentEntity, ThreadEntity } from './threads.ts';
 

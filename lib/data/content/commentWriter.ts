@@ -14,13 +14,13 @@ import { settle } from '../../table/retryOnConflict.ts';
 import { insert, inTransactions, openTable, replace, wanted, type WriteOp } from '../../table/table.ts';
 import { BESIDE_HEAD, type ChangedComment, changeOps, fits, writeChanges } from './commentChanges.ts';
 import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } from './happenings.ts';
-import type { ContentPlace } from './places.ts';
+import type { ContentPlace } from '../../content/documentScope.ts';
 import { reactionRemovalOps, readReactionsOn } from './reactions.ts';
-import { findRecords } from './recordIds.ts';
-import { beginRemoval, commentRemovalOps, endRemoval, type RemovableThread, removeThreads, type UnfinishedRemoval } from './removal.ts';
+import { findRecords } from '../../content/recordIds.ts';
+import { beginRemoval, commentRemovalOps, endRemoval, type RemovableThread, removeThreads, type UnfinishedRemoval } from '../../content/removeThreads.ts';
 import { edgeOps } from './threadEdges.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, unknownThread } from './threads.ts';
-import { usersWithAccess } from './viewers.ts';
+import { usersWithAccess } from '../../content/accessChecks.ts';
 
 /** What became of one comment of a call. */
 export interface CommentResult extends ItemOutcome {

@@ -1,16 +1,16 @@
 import type { Capability } from '../../app/capability.ts';
-import { type Location, locationKey } from '../../domain/content/location.ts';
+import { type Location, locationKey } from '../../content/rules/location.ts';
 import type { Reaction } from '../../domain/content/reactions.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { inTransactions, openTable, replace, type Table, wanted } from '../../table/table.ts';
-import { type Located, type LocationRecords, readLocation } from './locationRecords.ts';
+import { type Located, type LocationRecords, readLocation } from '../../content/locationRecords.ts';
 import { notificationRemovalOps } from './notifications.ts';
-import type { DocumentPlace } from './places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import { ReactionEntity, reactionRemovalOps } from './reactions.ts';
 import { recordingRemovalOps } from './recordings.ts';
-import { removeThreads } from './removal.ts';
+import { removeThreads } from '../../content/removeThreads.ts';
 import { CommentEntity } from './threads.ts';
 
 /** How long one call removes; the function itself has some seconds more. */

@@ -3,7 +3,7 @@ import { distinct } from '../../shared/collections.ts';
 import { instantKey } from '../../shared/times.ts';
 import { contextItems } from '../../domain/content/comments.ts';
 import { annotationOf, changeNotification, fits, names, Notification, type NotificationChange, type ThreadReference } from '../../domain/content/notifications.ts';
-import { completeUser, type ContentUser, isIncomplete } from '../../domain/content/user.ts';
+import { completeUser, type ContentUser, isIncomplete } from '../../content/rules/user.ts';
 import { inSlices } from '../../shared/inSlices.ts';
 import type { ItemOutcome } from '../../shared/results.ts';
 import { type Document, DocumentReader, type PlacedDocument } from '../../directory/documents.ts';
@@ -14,12 +14,12 @@ import { settle } from '../../table/retryOnConflict.ts';
 import { insert, openTable, remove, replace, type Table, type WriteOp } from '../../table/table.ts';
 import { UserEntity } from '../../directory/users.ts';
 import { writeEach } from '../../table/writeEach.ts';
-import { EVERYBODY, forget, type Involvement, involve, recordSortKey, recordsOf } from './involvements.ts';
-import type { ContentPlace, DocumentPlace } from './places.ts';
-import { findRecords, nameRecord, type RecordName, type RecordPosition, unnameRecord } from './recordIds.ts';
+import { EVERYBODY, forget, type Involvement, involve, recordSortKey, recordsOf } from '../../content/involvements.ts';
+import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
+import { findRecords, nameRecord, type RecordName, type RecordPosition, unnameRecord } from '../../content/recordIds.ts';
 import { ThreadEntity } from './threads.ts';
-import { usersWithAccess } from './viewers.ts';
-import { liveDocuments } from './walk.ts';
+import { usersWithAccess } from '../../content/accessChecks.ts';
+import { liveDocuments } from '../../content/listDocuments.ts';
 
 /** A notification, with whom it is for. Its id is unique in the organization. */
 export const NotificationEntity = defineEntity({

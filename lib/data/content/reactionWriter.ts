@@ -4,15 +4,15 @@ import type { Happening } from '../../domain/content/commentEvents.ts';
 import type { Comment } from '../../domain/content/comments.ts';
 import { type CommentName, type Reacting, type Reaction, react, type ReactionReference, showReaction, withReference } from '../../domain/content/reactions.ts';
 import type { Thread } from '../../domain/content/threads.ts';
-import type { ContentUser } from '../../domain/content/user.ts';
+import type { ContentUser } from '../../content/rules/user.ts';
 import type { Stored } from '../../table/entity.ts';
 import { insert, OPS_PER_TRANSACTION, openTable, replace, type Table, type WriteOp } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';
 import { happeningOps } from './happenings.ts';
-import { involve } from './involvements.ts';
-import type { ContentPlace } from './places.ts';
+import { involve } from '../../content/involvements.ts';
+import type { ContentPlace } from '../../content/documentScope.ts';
 import { edge, ReactionEntity, reactionRemovalOps } from './reactions.ts';
-import { findRecords, nameRecord, type RecordPosition } from './recordIds.ts';
+import { findRecords, nameRecord, type RecordPosition } from '../../content/recordIds.ts';
 import { CommentEntity, ThreadEntity, ThreadReader } from './threads.ts';
 
 /** What became of one reaction of a call. */

@@ -6,10 +6,10 @@ import { emit } from '../events.ts';
 import type { Place } from '../../directory/folders/folders.ts';
 import { insert, openTable, remove, type Table, type WriteOp } from '../../table/table.ts';
 import { writeEach } from '../../table/writeEach.ts';
-import { forget, type Involvement, involve, recordSortKey, recordsOf } from './involvements.ts';
-import type { ContentPlace, DocumentPlace } from './places.ts';
-import { findRecords, nameRecord, type RecordPosition, unnameRecord } from './recordIds.ts';
-import { type DocumentSource, stretch, type WalkedDocument, type WalkOptions, walk, type Walked } from './walk.ts';
+import { forget, type Involvement, involve, recordSortKey, recordsOf } from '../../content/involvements.ts';
+import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
+import { findRecords, nameRecord, type RecordPosition, unnameRecord } from '../../content/recordIds.ts';
+import { type DocumentSource, stretch, type WalkedDocument, type WalkOptions, walk, type Walked } from '../../content/listDocuments.ts';
 
 /** A recording on a document. */
 export const RecordingEntity = defineEntity({

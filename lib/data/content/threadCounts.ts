@@ -1,16 +1,16 @@
 import { building, type Capability } from '../../app/capability.ts';
 import type { ThreadFilters } from '../../domain/content/threadFilters.ts';
-import type { Guard } from '../../domain/content/threadAccess.ts';
+import type { Guard } from '../../content/rules/threadAccess.ts';
 import { guarded, isUnread } from '../../domain/content/threads.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from '../../directory/documents.ts';
 import { placeOf } from '../../directory/folders/folders.ts';
 import { findOrganization, type OrganizationReader } from '../../directory/organizations.ts';
 import { openTable, type Table } from '../../table/table.ts';
-import type { DocumentPlace } from './places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import { readThreads, ThreadReader } from './threads.ts';
-import { ViewerChecks } from './viewers.ts';
-import { liveDocuments } from './walk.ts';
+import { ViewerChecks } from '../../content/accessChecks.ts';
+import { liveDocuments } from '../../content/listDocuments.ts';
 
 /** How many threads of a document a user sees, and in how many of them somebody else had the last word. */
 export interface ThreadCount {

@@ -18,13 +18,13 @@ import { insert, openTable, replace, type WriteOp } from '../../table/table.ts';
 import { writeEach } from '../../table/writeEach.ts';
 import { fits, writeChanges } from './commentChanges.ts';
 import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } from './happenings.ts';
-import type { ContentPlace, DocumentPlace } from './places.ts';
-import { findRecords, nameRecord, type RecordPosition } from './recordIds.ts';
-import { type RemovableThread, removeThreads } from './removal.ts';
+import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
+import { findRecords, nameRecord, type RecordPosition } from '../../content/recordIds.ts';
+import { type RemovableThread, removeThreads } from '../../content/removeThreads.ts';
 import { edgeOps } from './threadEdges.ts';
 import { reserveThreadNumbers } from './threadNumbers.ts';
 import { CommentEntity, headsOf, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
-import { usersWithAccess } from './viewers.ts';
+import { usersWithAccess } from '../../content/accessChecks.ts';
 
 /** A thread to add, with its id. */
 export interface IdentifiedThread {

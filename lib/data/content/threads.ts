@@ -8,10 +8,10 @@ import { defineEntity, type Stored } from '../../table/entity.ts';
 import type { Place } from '../../directory/folders/folders.ts';
 import { keyPrefix } from '../../table/keys.ts';
 import { openTable, type Page, type Queried, type QueryOptions, type Table } from '../../table/table.ts';
-import { type Involvement, recordSortKey, recordsOf } from './involvements.ts';
-import type { DocumentPlace } from './places.ts';
-import { findRecords } from './recordIds.ts';
-import type { Listed, Stretch } from './walk.ts';
+import { type Involvement, recordSortKey, recordsOf } from '../../content/involvements.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
+import { findRecords } from '../../content/recordIds.ts';
+import type { Listed, Stretch } from '../../content/listDocuments.ts';
 
 /** What the keys of a thread and its comments begin with. All of them share it, so that no other thread's key comes in between. */
 export type ThreadKey = Pick<Thread, 'createdAt' | 'annotationId'>;

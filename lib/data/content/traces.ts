@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import {
   commentGoes, eraseFromActivity, eraseFromComment, eraseFromNotification, eraseFromRecording, eraseFromThread, type Leaving, quotedComment, recordingGoes, threadGoes, withoutReactors,
-} from '../../domain/content/erase.ts';
+} from '../../content/rules/erase.ts';
 import type { Notification } from '../../domain/content/notifications.ts';
 import { instantKey } from '../../shared/times.ts';
 import { inParallel } from '../../shared/inParallel.ts';
@@ -13,9 +13,9 @@ import { settle } from '../../table/retryOnConflict.ts';
 import { type Page, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
 import { ActivityEntity } from './activities.ts';
 import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
-import type { DocumentPlace } from './places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import { ReactionEntity } from './reactions.ts';
-import { findRecords, nameRecord, unnameRecord } from './recordIds.ts';
+import { findRecords, nameRecord, unnameRecord } from '../../content/recordIds.ts';
 import { RecordingEntity, recordingRemovalOps } from './recordings.ts';
 import { CommentEntity, type StoredThread, ThreadEntity, ThreadReader } from './threads.ts';
 import { changeComment, changeReaction, removeThread, type Removing } from './userRemoval.ts';
@@ -55,7 +55,7 @@ export type Traces = 'notifications' | 'everything';
 /**
  * Erases what names users in the content of an organization and is not found by their edges: activities of theirs, subscriptions, readers,
  * what they wrote and had left behind when they were removed, and name, address and picture wherever others' records hold them
- * (`lib/domain/content/erase.ts` has the rules). Reads all of the organization's content once, several documents at a time; writes only what
+ * (`lib/content/rules/erase.ts` has the rules). Reads all of the organization's content once, several documents at a time; writes only what
  * changes, at the revision that was read. Stops at `deadline` (epoch ms) with where to go on. Activities go also while they are immutable: that
  * binds the customer's users, not the law. ABORTED when others keep changing the same thing.
  */

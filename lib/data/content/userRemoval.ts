@@ -1,7 +1,7 @@
 import type { Comment } from '../../domain/content/comments.ts';
 import {
   commentGoes, eraseFromComment, eraseFromNotification, eraseFromThread, leaveComment, leaveNotification, leaveThread, type Leaving, recordingGoes, threadGoes, withoutReactors,
-} from '../../domain/content/erase.ts';
+} from '../../content/rules/erase.ts';
 import type { Reaction } from '../../domain/content/reactions.ts';
 import { type Thread, withoutComments } from '../../domain/content/threads.ts';
 import { instantKey } from '../../shared/times.ts';
@@ -11,12 +11,12 @@ import type { Place } from '../../directory/folders/folders.ts';
 import { keyPrefix } from '../../table/keys.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { replace, type Table, wanted, type WriteOp } from '../../table/table.ts';
-import { forget, type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
+import { forget, type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from '../../content/involvements.ts';
 import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
-import type { DocumentPlace } from './places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import { ReactionEntity, reactionRemovalOps, readReactionsOn } from './reactions.ts';
 import { RecordingEntity, recordingRemovalOps } from './recordings.ts';
-import { beginRemoval, commentRemovalOps, endRemoval, removeThreads } from './removal.ts';
+import { beginRemoval, commentRemovalOps, endRemoval, removeThreads } from '../../content/removeThreads.ts';
 import { edgeOps } from './threadEdges.ts';
 import { CommentEntity, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 

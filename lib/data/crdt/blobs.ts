@@ -1,5 +1,5 @@
 import { inParallel } from '../../shared/inParallel.ts';
-import type { DocumentPlace } from '../content/places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import { newId } from '../../shared/ids.ts';
 import { type Table, upsert } from '../../table/table.ts';
 import { type Blob, EditorPartEntity } from './entities.ts';

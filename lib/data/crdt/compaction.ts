@@ -1,5 +1,5 @@
 import { encodeState, openDocument } from '../../domain/crdt/document.ts';
-import type { DocumentPlace } from '../content/places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import type { Key } from '../../table/entity.ts';
 import { replace, type Table } from '../../table/table.ts';
 import { Assembly } from './assembly.ts';

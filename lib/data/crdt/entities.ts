@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { CrdtType } from '../../domain/crdt/values.ts';
-import type { DocumentPlace } from '../content/places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import { defineEntity, type Item, type Stored } from '../../table/entity.ts';
 import { joinKey } from '../../table/keys.ts';
 import type { Queried } from '../../table/table.ts';

@@ -2,7 +2,7 @@ import { openDocument } from '../../domain/crdt/document.ts';
 import { readValue } from '../../domain/crdt/reading.ts';
 import { editorRecord } from '../../domain/editors.ts';
 import { editorUpdatePayload } from '../../domain/events/crdt.ts';
-import type { ContentNames } from '../../domain/content/names.ts';
+import type { ContentNames } from '../../content/rules/names.ts';
 import { DocumentEntity } from '../../directory/documents.ts';
 import { emit } from '../events.ts';
 import { endJob, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';

@@ -2,7 +2,7 @@ import { building, type Capability } from '../../app/capability.ts';
 import { sendHints } from '../../deliveries/hints.ts';
 import type { Log } from '../../app/endpoint.ts';
 import { sendTo } from '../../workers/queues.ts';
-import type { DocumentPlace } from '../content/places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import { jobMessage } from '../../jobs/jobStore.ts';
 import { openTable } from '../../table/table.ts';
 import { compact } from './compaction.ts';

@@ -2,7 +2,7 @@ import type { Capability } from '../../app/capability.ts';
 import { faultOfUpdate } from '../../domain/crdt/reading.ts';
 import { holds } from '../../domain/editorUpdates.ts';
 import { invalid } from '../../shared/errors.ts';
-import type { ContentPlace } from '../content/places.ts';
+import type { ContentPlace } from '../../content/documentScope.ts';
 import { openTable } from '../../table/table.ts';
 import { type Changed, type Changing, EditorWriter } from './writing.ts';
 

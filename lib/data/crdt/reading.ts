@@ -1,4 +1,4 @@
-import type { DocumentPlace } from '../content/places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import type { Stored } from '../../table/entity.ts';
 import { pause } from '../../table/retryOnConflict.ts';
 import type { Table } from '../../table/table.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Capability } from '../../app/capability.ts';
 import { newId } from '../../shared/ids.ts';
 import type { ItemOutcome } from '../../shared/results.ts';
-import type { ContentPlace, DocumentPlace } from '../content/places.ts';
+import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
 import type { Key, Stored } from '../../table/entity.ts';
 import { beginJob, SETTLED_MS } from '../../jobs/jobStore.ts';
 import { openTable, remove, type Table } from '../../table/table.ts';

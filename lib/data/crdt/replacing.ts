@@ -6,7 +6,7 @@ import { crdtLimits, type CrdtType, type CrdtValue } from '../../domain/crdt/val
 import { requireSameKind } from '../../domain/editors.ts';
 import { ApiError, invalid } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
-import type { ContentPlace, DocumentPlace } from '../content/places.ts';
+import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
 import { insert, openTable } from '../../table/table.ts';
 import { type Editor, EditorEntity, EditorUpdateEntity } from './entities.ts';
 import { beginTelling } from './telling.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { newId } from '../../shared/ids.ts';
-import type { ContentPlace } from '../content/places.ts';
+import type { ContentPlace } from '../../content/documentScope.ts';
 import { beginJob, type JobMessage } from '../../jobs/jobStore.ts';
 import type { WriteOp } from '../../table/table.ts';
 import type { Editor, EditorUpdate } from './entities.ts';

@@ -2,7 +2,7 @@ import type { Capability } from '../../app/capability.ts';
 import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from '../../domain/crdt/document.ts';
 import { merged } from '../../domain/editorUpdates.ts';
 import { invalid } from '../../shared/errors.ts';
-import type { DocumentPlace } from '../content/places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import { openTable, type Table } from '../../table/table.ts';
 import { EditorReader } from './reading.ts';
 import { unknownEditor } from './unknown.ts';

@@ -4,7 +4,7 @@ import { readValue } from '../../domain/crdt/reading.ts';
 import type { CrdtType } from '../../domain/crdt/values.ts';
 import { type EditorRecord, editorRecord } from '../../domain/editors.ts';
 import { ANSWER_BYTES } from '../../http/envelope.ts';
-import type { DocumentPlace } from '../content/places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import { openTable, type Table } from '../../table/table.ts';
 import type { EditorState } from './assembly.ts';
 import { EditorReader } from './reading.ts';

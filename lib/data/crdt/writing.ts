@@ -1,7 +1,7 @@
 import type * as Y from 'yjs';
 import { openDocument } from '../../domain/crdt/document.ts';
 import { ApiError } from '../../shared/errors.ts';
-import type { ContentPlace, DocumentPlace } from '../content/places.ts';
+import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
 import type { JobMessage } from '../../jobs/jobStore.ts';
 import { pause } from '../../table/retryOnConflict.ts';
 import { insert, type WriteOp } from '../../table/table.ts';

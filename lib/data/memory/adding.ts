@@ -7,7 +7,7 @@ import { type Embedders, embeds } from '../../memory/embedder.ts';
 import { needsChange } from '../../memory/models.ts';
 import { beginEmbedding, beginModelChange } from '../../memory/pending.ts';
 import { makeVectors } from '../../memory/vectors.ts';
-import { findPlaceToWrite, requireWritable } from '../content/places.ts';
+import { findPlaceToWrite, requireWritable } from '../../content/documentScope.ts';
 import type { Stored } from '../../table/entity.ts';
 import { endJob } from '../../jobs/jobStore.ts';
 import { findOrganization } from '../../directory/organizations.ts';

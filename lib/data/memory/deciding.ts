@@ -1,11 +1,11 @@
 import type { Comment } from '../../domain/content/comments.ts';
 import type { Thread } from '../../domain/content/threads.ts';
-import type { ContentUser } from '../../domain/content/user.ts';
+import type { ContentUser } from '../../content/rules/user.ts';
 import { decisionOf } from '../../domain/memory/decisions.ts';
 import type { Judgment } from '../../domain/memory/judgments.ts';
 import { derivedId } from '../../shared/ids.ts';
 import { beginEmbedding } from '../../memory/pending.ts';
-import type { ContentPlace } from '../content/places.ts';
+import type { ContentPlace } from '../../content/documentScope.ts';
 import type { Stored } from '../../table/entity.ts';
 import { insert, type WriteOp } from '../../table/table.ts';
 import { JudgmentEntity } from './entities.ts';

@@ -1,5 +1,5 @@
 import { building, type Capability } from '../../app/capability.ts';
-import { findListing } from '../content/walk.ts';
+import { findListing } from '../../content/listDocuments.ts';
 import { openTable } from '../../table/table.ts';
 import { JudgmentReader, type JudgmentScope } from './reading.ts';
 

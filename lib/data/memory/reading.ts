@@ -1,7 +1,7 @@
 import { distinct } from '../../shared/collections.ts';
 import { ALWAYS, type JudgmentFilters, type TimeRange } from '../../domain/memory/filters.ts';
 import type { Judgment } from '../../domain/memory/judgments.ts';
-import { liveDocuments } from '../content/walk.ts';
+import { liveDocuments } from '../../content/listDocuments.ts';
 import { DocumentReader } from '../../directory/documents.ts';
 import type { Key, Stored } from '../../table/entity.ts';
 import { type Place, placeOf } from '../../directory/folders/folders.ts';

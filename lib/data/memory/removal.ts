@@ -1,4 +1,4 @@
-import type { DocumentPlace } from '../content/places.ts';
+import type { DocumentPlace } from '../../content/documentScope.ts';
 import type { Item, Stored } from '../../table/entity.ts';
 import type { Place } from '../../directory/folders/folders.ts';
 import type { Budget } from '../../table/purgePartition.ts';

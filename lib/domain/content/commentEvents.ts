@@ -6,13 +6,13 @@ import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../even
 import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
 import type { OwnActivity } from './activities.ts';
 import { type Comment, contextItems, mentionedIn, read, showComment } from './comments.ts';
-import type { Location } from './location.ts';
-import { type ContentNames, eventIds, eventMetadata } from './names.ts';
+import type { Location } from '../../content/rules/location.ts';
+import { type ContentNames, eventIds, eventMetadata } from '../../content/rules/names.ts';
 import type { ShownReaction } from './reactions.ts';
 import type { Status } from './statuses.ts';
 import { guarded, involvedUserIds, showThread, type Thread } from './threads.ts';
-import type { ContentUser } from './user.ts';
-import { isPrivate } from './visibility.ts';
+import type { ContentUser } from '../../content/rules/user.ts';
+import { isPrivate } from '../../content/rules/visibility.ts';
 
 export type CommentVerb = keyof typeof commentVerbs;
 

@@ -3,11 +3,11 @@ import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { AccessContext, Id, IsoTime, keptObject, list, Name, OpenObject, optional, Text, withFieldRule } from '../../shared/schema.ts';
 import { accessFields } from '../../directory/rules/access.ts';
-import { type ContentNames, recordMetadata } from './names.ts';
+import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
 import { Actions, Progress } from './progress.ts';
 import { ReactionReference } from './reactions.ts';
 import { broughtIn } from '../../shared/times.ts';
-import { ContentUser, MOST_INVOLVED, StoredUser } from './user.ts';
+import { ContentUser, MOST_INVOLVED, StoredUser } from '../../content/rules/user.ts';
 
 /** How many comments one call brings, and how many a thread takes (design 5). */
 export const MOST_COMMENTS_PER_CALL = 50;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { iso } from '../../shared/isoTime.ts';
 import { IsoTime } from '../../shared/schema.ts';
 import { ShownComment } from './comments.ts';
-import { StoredUser } from './user.ts';
+import { StoredUser } from '../../content/rules/user.ts';
 
 /** A comment as `/v1` shows it. */
 export const OlderComment = ShownComment.pick({ commentId: true, commentText: true, commentHtml: true, from: true, lastUpdated: true, status: true, type: true });

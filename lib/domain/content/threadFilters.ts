@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { Id, limits, list, Name, optional, PageSize, PageToken, withFieldRule } from '../../shared/schema.ts';
-import { LocationKey } from './location.ts';
+import { LocationKey } from '../../content/rules/location.ts';
 import type { Status } from './statuses.ts';
 import { involvedUserIds, mentionedUserIds, type RowParts, type Thread } from './threads.ts';
 import { Instant } from '../../shared/times.ts';

@@ -6,13 +6,13 @@ import { Id, keptObject, list, OpenObject, optional } from '../../shared/schema.
 import {
   agentSourceOf, type Comment, commentLists, CommentRow, commentRow, Context, contextItems, knownAgent, mentionedIn, newComments, oneCommentList, read, sentComments, ShownComment, ShownContext, showComment, showContext,
 } from './comments.ts';
-import { Location, locationKey } from './location.ts';
-import { type ContentNames, recordMetadata } from './names.ts';
+import { Location, locationKey } from '../../content/rules/location.ts';
+import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
 import { Actions, Progress } from './progress.ts';
 import { initialStatus, isTerminal, SentStatus, type Status, statusOf } from './statuses.ts';
 import { broughtIn, Instant } from '../../shared/times.ts';
-import { ContentUser, StoredUser } from './user.ts';
-import { type Guarded, Visibility } from './visibility.ts';
+import { ContentUser, StoredUser } from '../../content/rules/user.ts';
+import { type Guarded, Visibility } from '../../content/rules/visibility.ts';
 
 export const threadTypes = ['comment', 'suggestion'] as const;
 

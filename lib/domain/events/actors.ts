@@ -1,6 +1,6 @@
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
-import { completeUser, isIncomplete, type NamedUser, type ShownProfile } from '../content/user.ts';
+import { completeUser, isIncomplete, type NamedUser, type ShownProfile } from '../../content/rules/user.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './payload.ts';
 
 /** How many users of one event are completed. */

@@ -1,5 +1,5 @@
 import { isLongerThan } from '../../shared/bytes.ts';
-import { type ContentNames, eventIds, eventMetadata } from '../content/names.ts';
+import { type ContentNames, eventIds, eventMetadata } from '../../content/rules/names.ts';
 import type { EditorRecord } from '../editors.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './payload.ts';
 

@@ -1,4 +1,4 @@
-import type { Visibility } from '../content/visibility.ts';
+import type { Visibility } from '../../content/rules/visibility.ts';
 import type { EventType } from './catalogue.ts';
 
 /** What an event is about: the `source` of advanced payloads and the `notificationSource` of basic ones (facts B6, B7). */

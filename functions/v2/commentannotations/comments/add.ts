@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
-import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
+import { findPlaceToWrite } from '../../../../lib/content/documentScope.ts';
 import { requireAgentSources } from '../../../../lib/domain/content/commentAgents.ts';
 import { commentLists, oneCommentList, sentComments } from '../../../../lib/domain/content/comments.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
-import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
+import { findPlaceToWrite } from '../../../../lib/content/documentScope.ts';
 import { requireAgentSources } from '../../../../lib/domain/content/commentAgents.ts';
 import { CommentChange, CommentId, CommentResults } from '../../../../lib/domain/content/comments.ts';
-import { ContentUser } from '../../../../lib/domain/content/user.ts';
+import { ContentUser } from '../../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';

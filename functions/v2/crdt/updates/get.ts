@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlace } from '../../../../lib/data/content/places.ts';
+import { findPlace } from '../../../../lib/content/documentScope.ts';
 import { readUpdates } from '../../../../lib/data/crdt/updates.ts';
 import { Base64, editorName, UPDATES_ANSWER_BYTES, Version } from '../../../../lib/domain/editors.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findPlaceToWrite } from '../../../../lib/data/content/places.ts';
+import { findPlaceToWrite } from '../../../../lib/content/documentScope.ts';
 import { followChange } from '../../../../lib/data/crdt/following.ts';
 import { pushToEditors } from '../../../../lib/data/crdt/pushing.ts';
 import { Base64, changing, editorName } from '../../../../lib/domain/editors.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { writeNotificationSettings } from '../../../../lib/data/content/notificationSettings.ts';
-import { requireWritable } from '../../../../lib/data/content/places.ts';
+import { requireWritable } from '../../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { placeOf } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { newDocumentAccess } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
-import { requireWritable } from '../../../../lib/data/content/places.ts';
+import { requireWritable } from '../../../../lib/content/documentScope.ts';
 import { writeDocuments } from '../../../../lib/directory/documents.ts';
 import { placeOf, writeFolders } from '../../../../lib/directory/folders/folders.ts';
 import { writeOrganizations } from '../../../../lib/directory/organizations.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { requireWritable } from '../../../../lib/data/content/places.ts';
+import { requireWritable } from '../../../../lib/content/documentScope.ts';
 import { changeFolders } from '../../../../lib/directory/folders/folderChanger.ts';
 import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { requireWritable } from '../../../../lib/data/content/places.ts';
+import { requireWritable } from '../../../../lib/content/documentScope.ts';
 import { placeOf } from '../../../../lib/directory/folders/folders.ts';
 import { writeOrganizations } from '../../../../lib/directory/organizations.ts';
 import { writeGroups } from '../../../../lib/directory/userGroups.ts';

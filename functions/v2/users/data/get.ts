@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { readUserData, type UserDataCursor } from '../../../../lib/data/content/userData.ts';
-import { type EverywhereCursor, readUserDataEverywhere } from '../../../../lib/data/content/userDataEverywhere.ts';
+import { readUserData, type UserDataCursor } from '../../../../lib/content/userData.ts';
+import { type EverywhereCursor, readUserDataEverywhere } from '../../../../lib/content/userDataEverywhere.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { ShownComment } from '../../../../lib/domain/content/comments.ts';
 import { ShownNotification } from '../../../../lib/domain/content/notifications.ts';

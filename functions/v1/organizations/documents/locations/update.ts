@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { updateLocations } from '../../../../../lib/data/content/locationUpdater.ts';
-import { Location } from '../../../../../lib/domain/content/location.ts';
+import { updateLocations } from '../../../../../lib/content/locationUpdater.ts';
+import { Location } from '../../../../../lib/content/rules/location.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { requireOwnCredentials } from '../../../../../lib/http/credentials.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';

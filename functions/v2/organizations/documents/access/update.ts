@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { requireWritable } from '../../../../../lib/data/content/places.ts';
+import { requireWritable } from '../../../../../lib/content/documentScope.ts';
 import { changeDocuments } from '../../../../../lib/directory/documentChanges.ts';
 import { placeOf } from '../../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';

@@ -1,11 +1,11 @@
-import { building, type Capability } from '../../app/capability.ts';
-import { distinct } from '../../shared/collections.ts';
-import { DocumentEntity, type DocumentReader, type PlacedDocument, readDocuments } from '../../directory/documents.ts';
-import type { Entity, Stored } from '../../table/entity.ts';
-import { type Place, placeOf } from '../../directory/folders/folders.ts';
-import { findOrganization } from '../../directory/organizations.ts';
-import type { QueryOptions, Table } from '../../table/table.ts';
-import type { DocumentPlace } from './places.ts';
+import { building, type Capability } from '../app/capability.ts';
+import { distinct } from '../shared/collections.ts';
+import { DocumentEntity, type DocumentReader, type PlacedDocument, readDocuments } from '../directory/documents.ts';
+import type { Entity, Stored } from '../table/entity.ts';
+import { type Place, placeOf } from '../directory/folders/folders.ts';
+import { findOrganization } from '../directory/organizations.ts';
+import type { QueryOptions, Table } from '../table/table.ts';
+import type { DocumentPlace } from './documentScope.ts';
 
 /** Where a listing over documents stopped: in a document, after a sort key of its records, or behind all of them when there is none. */
 export interface WalkPosition {

@@ -1,16 +1,16 @@
-import type { Notification } from '../../domain/content/notifications.ts';
-import type { Reaction } from '../../domain/content/reactions.ts';
-import type { Recording } from '../../domain/content/recordings.ts';
-import type { Thread } from '../../domain/content/threads.ts';
-import { DocumentEntity } from '../../directory/documents.ts';
-import { type Entity, indexPartition, type Key, type Stored } from '../../table/entity.ts';
-import { joinKey } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
-import { NotificationEntity } from './notifications.ts';
-import type { DocumentPlace } from './places.ts';
-import { ReactionEntity } from './reactions.ts';
-import { RecordingEntity } from './recordings.ts';
-import { ThreadEntity } from './threads.ts';
+import type { Notification } from '../domain/content/notifications.ts';
+import type { Reaction } from '../domain/content/reactions.ts';
+import type { Recording } from '../domain/content/recordings.ts';
+import type { Thread } from '../domain/content/threads.ts';
+import { DocumentEntity } from '../directory/documents.ts';
+import { type Entity, indexPartition, type Key, type Stored } from '../table/entity.ts';
+import { joinKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { NotificationEntity } from '../data/content/notifications.ts';
+import type { DocumentPlace } from './documentScope.ts';
+import { ReactionEntity } from '../data/content/reactions.ts';
+import { RecordingEntity } from '../data/content/recordings.ts';
+import { ThreadEntity } from '../data/content/threads.ts';
 
 /** How many records one page reads. */
 const RECORDS_AT_ONCE = 100;

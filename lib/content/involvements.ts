@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { instantKey } from '../../shared/times.ts';
-import { defineEntity } from '../../table/entity.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import { remove, upsert, type WriteOp } from '../../table/table.ts';
-import type { DocumentPlace } from './places.ts';
+import { instantKey } from '../shared/times.ts';
+import { defineEntity } from '../table/entity.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import { remove, upsert, type WriteOp } from '../table/table.ts';
+import type { DocumentPlace } from './documentScope.ts';
 
 /** The kinds of records that belong to a user's data (spec 4.19). */
 export const involvedKinds = ['comment', 'reaction', 'recording', 'notification'] as const;

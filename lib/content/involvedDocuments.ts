@@ -1,17 +1,17 @@
 import * as z from 'zod';
-import type { Capability } from '../../app/capability.ts';
-import { folderChain, hasEnded } from '../../directory/rules/access.ts';
-import { DocumentReader } from '../../directory/documents.ts';
-import { departuresOf } from '../../directory/folders/folderDepartures.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import { openTable, type Table } from '../../table/table.ts';
-import { UserEntity } from '../../directory/users.ts';
+import type { Capability } from '../app/capability.ts';
+import { folderChain, hasEnded } from '../directory/rules/access.ts';
+import { DocumentReader } from '../directory/documents.ts';
+import { departuresOf } from '../directory/folders/folderDepartures.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import { openTable, type Table } from '../table/table.ts';
+import { UserEntity } from '../directory/users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
-import { readNotifications } from './notifications.ts';
-import { readReactions } from './reactions.ts';
-import { readRecordings } from './recordings.ts';
-import { ThreadEntity } from './threads.ts';
-import { liveDocuments } from './walk.ts';
+import { readNotifications } from '../data/content/notifications.ts';
+import { readReactions } from '../data/content/reactions.ts';
+import { readRecordings } from '../data/content/recordings.ts';
+import { ThreadEntity } from '../data/content/threads.ts';
+import { liveDocuments } from './listDocuments.ts';
 
 /** The documents of an organization that a user is involved in. */
 export interface InvolvedDocuments {

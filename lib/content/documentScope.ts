@@ -1,10 +1,10 @@
-import type { Capability } from '../../app/capability.ts';
-import { building } from '../../app/capability.ts';
-import { ApiError } from '../../shared/errors.ts';
-import { newDocumentAccess } from '../../workspaces/configs/apiKeyConfig.ts';
-import { type Document, readDocuments, writeDocuments } from '../../directory/documents.ts';
-import { type Place, placeOf } from '../../directory/folders/folders.ts';
-import { findOrganization, type Organization, writeOrganizations } from '../../directory/organizations.ts';
+import type { Capability } from '../app/capability.ts';
+import { building } from '../app/capability.ts';
+import { ApiError } from '../shared/errors.ts';
+import { newDocumentAccess } from '../workspaces/configs/apiKeyConfig.ts';
+import { type Document, readDocuments, writeDocuments } from '../directory/documents.ts';
+import { type Place, placeOf } from '../directory/folders/folders.ts';
+import { findOrganization, type Organization, writeOrganizations } from '../directory/organizations.ts';
 
 /** Which content reads and writes are beneath: a document by its internal id. */
 export interface DocumentPlace extends Place {

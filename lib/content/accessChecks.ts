@@ -1,18 +1,18 @@
-import { distinct } from '../../shared/collections.ts';
-import { type DocumentAccess, folderChain, type Grant, organizationPermission, type ResourceType, type UserAccess } from '../../directory/rules/access.ts';
-import { type Guard, isOpenToAll, maySee, maySeeWithoutContext, requiredContext, type Viewer } from '../../domain/content/threadAccess.ts';
-import { guarded } from '../../domain/content/threads.ts';
-import { type Guarded, visibleToMembersOf } from '../../domain/content/visibility.ts';
-import { inParallel } from '../../shared/inParallel.ts';
-import { DocumentReader } from '../../directory/documents.ts';
-import type { Stored } from '../../table/entity.ts';
-import { departuresOf } from '../../directory/folders/folderDepartures.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import { type Organization, OrganizationEntity } from '../../directory/organizations.ts';
-import { type Table, wanted } from '../../table/table.ts';
-import { GrantEntity, type User, UserEntity, UserReader } from '../../directory/users.ts';
-import type { ContentPlace } from './places.ts';
-import { ThreadEntity } from './threads.ts';
+import { distinct } from '../shared/collections.ts';
+import { type DocumentAccess, folderChain, type Grant, organizationPermission, type ResourceType, type UserAccess } from '../directory/rules/access.ts';
+import { type Guard, isOpenToAll, maySee, maySeeWithoutContext, requiredContext, type Viewer } from './rules/threadAccess.ts';
+import { guarded } from '../domain/content/threads.ts';
+import { type Guarded, visibleToMembersOf } from './rules/visibility.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { DocumentReader } from '../directory/documents.ts';
+import type { Stored } from '../table/entity.ts';
+import { departuresOf } from '../directory/folders/folderDepartures.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
+import { type Table, wanted } from '../table/table.ts';
+import { GrantEntity, type User, UserEntity, UserReader } from '../directory/users.ts';
+import type { ContentPlace } from './documentScope.ts';
+import { ThreadEntity } from '../data/content/threads.ts';
 
 /** A user and an organization, under the customer's ids. */
 export interface Membership {

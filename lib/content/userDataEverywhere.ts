@@ -1,5 +1,5 @@
-import { building, type Capability } from '../../app/capability.ts';
-import { type OrganizationReader, readOrganizations } from '../../directory/organizations.ts';
+import { building, type Capability } from '../app/capability.ts';
+import { type OrganizationReader, readOrganizations } from '../directory/organizations.ts';
 import { readUserData, type UserDataCursor, type UserDataPage, type UserDataReader } from './userData.ts';
 
 /** Where a listing over all organizations stopped. */

@@ -1,20 +1,20 @@
-import type { Capability } from '../../app/capability.ts';
-import { type Location, locationKey } from '../../domain/content/location.ts';
-import { changeLocation, type LocationChange, type StoredLocation, storedLocation, tooLarge } from '../../domain/content/locationChange.ts';
-import { fits } from '../../domain/content/notifications.ts';
-import { changeThread } from '../../domain/content/threads.ts';
-import { ApiError } from '../../shared/errors.ts';
-import { inParallel } from '../../shared/inParallel.ts';
-import type { Entity, Stored } from '../../table/entity.ts';
-import { OrganizationReader } from '../../directory/organizations.ts';
-import { settle } from '../../table/retryOnConflict.ts';
-import { openTable, replace, type Table } from '../../table/table.ts';
+import type { Capability } from '../app/capability.ts';
+import { type Location, locationKey } from './rules/location.ts';
+import { changeLocation, type LocationChange, type StoredLocation, storedLocation, tooLarge } from './rules/locationChange.ts';
+import { fits } from '../domain/content/notifications.ts';
+import { changeThread } from '../domain/content/threads.ts';
+import { ApiError } from '../shared/errors.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Entity, Stored } from '../table/entity.ts';
+import { OrganizationReader } from '../directory/organizations.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { openTable, replace, type Table } from '../table/table.ts';
 import { type Located, readLocation } from './locationRecords.ts';
-import { NotificationEntity } from './notifications.ts';
-import type { DocumentPlace } from './places.ts';
-import { ReactionEntity } from './reactions.ts';
-import { RecordingEntity } from './recordings.ts';
-import { ThreadEntity } from './threads.ts';
+import { NotificationEntity } from '../data/content/notifications.ts';
+import type { DocumentPlace } from './documentScope.ts';
+import { ReactionEntity } from '../data/content/reactions.ts';
+import { RecordingEntity } from '../data/content/recordings.ts';
+import { ThreadEntity } from '../data/content/threads.ts';
 
 /** How long one call changes records. The function's own timeout is some seconds longer. */
 const UPDATES_FOR_MILLISECONDS = 20_000;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { defineEntity, type Stored } from '../../table/entity.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import { insert, remove, replace, type Table, type WriteOp } from '../../table/table.ts';
-import type { DocumentPlace } from './places.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import type { DocumentPlace } from './documentScope.ts';
 
 /** What content consists of. Threads, reactions and recordings have ids within their document, the others within their organization. */
 export const recordKinds = ['thread', 'reaction', 'recording', 'notification', 'activity'] as const;
