@@ -1,7 +1,7 @@
 import { distinct } from '../shared/collections.ts';
 import { type DocumentAccess, folderChain, type Grant, organizationPermission, type ResourceType, type UserAccess } from '../directory/rules/access.ts';
 import { type Guard, isOpenToAll, maySee, maySeeWithoutContext, requiredContext, type Viewer } from './rules/threadAccess.ts';
-import { guarded } from '../domain/content/threads.ts';
+import { guarded } from '../comments/rules/threads.ts';
 import { type Guarded, visibleToMembersOf } from './rules/visibility.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { DocumentReader } from '../directory/documents.ts';
@@ -12,7 +12,7 @@ import { type Organization, OrganizationEntity } from '../directory/organization
 import { type Table, wanted } from '../table/table.ts';
 import { GrantEntity, type User, UserEntity, UserReader } from '../directory/users.ts';
 import type { ContentPlace } from './documentScope.ts';
-import { ThreadEntity } from '../data/content/threads.ts';
+import { ThreadEntity } from '../comments/threads.ts';
 
 /** A user and an organization, under the customer's ids. */
 export interface Membership {

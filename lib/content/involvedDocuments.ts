@@ -10,7 +10,7 @@ import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity }
 import { readNotifications } from '../data/content/notifications.ts';
 import { readReactions } from '../data/content/reactions.ts';
 import { readRecordings } from '../data/content/recordings.ts';
-import { ThreadEntity } from '../data/content/threads.ts';
+import { ThreadEntity } from '../comments/threads.ts';
 import { liveDocuments } from './listDocuments.ts';
 
 /** The documents of an organization that a user is involved in. */

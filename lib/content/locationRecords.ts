@@ -1,7 +1,7 @@
 import type { Notification } from '../domain/content/notifications.ts';
 import type { Reaction } from '../domain/content/reactions.ts';
 import type { Recording } from '../domain/content/recordings.ts';
-import type { Thread } from '../domain/content/threads.ts';
+import type { Thread } from '../comments/rules/threads.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import { type Entity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
@@ -10,7 +10,7 @@ import { NotificationEntity } from '../data/content/notifications.ts';
 import type { DocumentPlace } from './documentScope.ts';
 import { ReactionEntity } from '../data/content/reactions.ts';
 import { RecordingEntity } from '../data/content/recordings.ts';
-import { ThreadEntity } from '../data/content/threads.ts';
+import { ThreadEntity } from '../comments/threads.ts';
 
 /** How many records one page reads. */
 const RECORDS_AT_ONCE = 100;

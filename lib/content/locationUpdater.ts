@@ -2,7 +2,7 @@ import type { Capability } from '../app/capability.ts';
 import { type Location, locationKey } from './rules/location.ts';
 import { changeLocation, type LocationChange, type StoredLocation, storedLocation, tooLarge } from './rules/locationChange.ts';
 import { fits } from '../domain/content/notifications.ts';
-import { changeThread } from '../domain/content/threads.ts';
+import { changeThread } from '../comments/rules/threads.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Entity, Stored } from '../table/entity.ts';
@@ -14,7 +14,7 @@ import { NotificationEntity } from '../data/content/notifications.ts';
 import type { DocumentPlace } from './documentScope.ts';
 import { ReactionEntity } from '../data/content/reactions.ts';
 import { RecordingEntity } from '../data/content/recordings.ts';
-import { ThreadEntity } from '../data/content/threads.ts';
+import { ThreadEntity } from '../comments/threads.ts';
 
 /** How long one call changes records. The function's own timeout is some seconds longer. */
 const UPDATES_FOR_MILLISECONDS = 20_000;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { Comment } from '../domain/content/comments.ts';
+import type { Comment } from '../comments/rules/comments.ts';
 import { ReactionReference } from '../domain/content/reactions.ts';
-import type { Thread } from '../domain/content/threads.ts';
+import type { Thread } from '../comments/rules/threads.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { inSlices } from '../shared/inSlices.ts';
@@ -11,13 +11,13 @@ import { beginJob, endJob } from '../jobs/jobStore.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { inTransactions, remove, type Table, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
-import { recordDeletion } from '../data/content/deletedThreads.ts';
+import { recordDeletion } from '../comments/deletedThreads.ts';
 import { forget } from './involvements.ts';
 import type { DocumentPlace } from './documentScope.ts';
 import { reactionRemovalOps, readReactionsOn } from '../data/content/reactions.ts';
 import { findRecords, unnameRecord } from './recordIds.ts';
-import { type Assigning, edgeOps } from '../data/content/threadEdges.ts';
-import { CommentEntity, headsOf, ThreadEntity, ThreadReader } from '../data/content/threads.ts';
+import { type Assigning, edgeOps } from '../comments/threadEdges.ts';
+import { CommentEntity, headsOf, ThreadEntity, ThreadReader } from '../comments/threads.ts';
 
 /** How long whoever began a removal has to end it, before the job worker does. */
 const TIME_TO_END = 5 * 60 * 1000;

@@ -1,12 +1,12 @@
 import type { Capability } from '../app/capability.ts';
 import { folderChain, hasEnded } from '../directory/rules/access.ts';
-import { contextItems, type ShownComment, showComment } from '../domain/content/comments.ts';
+import { contextItems, type ShownComment, showComment } from '../comments/rules/comments.ts';
 import { fairShares } from './rules/fairShares.ts';
 import { type ShownNotification, showNotification } from '../domain/content/notifications.ts';
 import { type ShownReaction, showReaction } from '../domain/content/reactions.ts';
 import { type ShownRecording, showRecording } from '../domain/content/recordings.ts';
 import type { Guard } from './rules/threadAccess.ts';
-import { guarded } from '../domain/content/threads.ts';
+import { guarded } from '../comments/rules/threads.ts';
 import { DocumentReader, type PlacedDocument } from '../directory/documents.ts';
 import { departuresOf } from '../directory/folders/folderDepartures.ts';
 import { type Place, placeOf } from '../directory/folders/folders.ts';
@@ -18,7 +18,7 @@ import { notificationGuards } from '../data/content/notificationLists.ts';
 import { readNotifications } from '../data/content/notifications.ts';
 import { readReactions } from '../data/content/reactions.ts';
 import { readRecordings } from '../data/content/recordings.ts';
-import { ThreadReader } from '../data/content/threads.ts';
+import { ThreadReader } from '../comments/threads.ts';
 import { ViewerChecks } from './accessChecks.ts';
 import { liveDocuments } from './listDocuments.ts';
 

@@ -1,9 +1,9 @@
 import type { Capability } from '../app/capability.ts';
 import { sourceOf, type AudienceThread } from '../domain/events/payload.ts';
-import { guarded } from '../domain/content/threads.ts';
+import { guarded } from '../comments/rules/threads.ts';
 import { annotationIdIn, type Published, publishedPayload } from '../domain/events/published.ts';
 import { findRecords } from '../content/recordIds.ts';
-import { ThreadEntity } from './content/threads.ts';
+import { ThreadEntity } from '../comments/threads.ts';
 import { type Document, DocumentReader } from '../directory/documents.ts';
 import { EventEntity, publishedId, recordEvent } from './events.ts';
 import { placeOf } from '../directory/folders/folders.ts';

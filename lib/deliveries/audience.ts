@@ -1,14 +1,14 @@
 import { notificationSettings } from '../data/content/notificationSettings.ts';
-import { CommentEntity, ThreadEntity } from '../data/content/threads.ts';
+import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
 import { usersWhoSee } from '../content/accessChecks.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
 import { placeOf } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { type Table, wanted } from '../table/table.ts';
-import { contextItems } from '../domain/content/comments.ts';
+import { contextItems } from '../comments/rules/comments.ts';
 import type { Guard } from '../content/rules/threadAccess.ts';
-import { guarded } from '../domain/content/threads.ts';
+import { guarded } from '../comments/rules/threads.ts';
 import type { Audience, EventPayload } from '../domain/events/payload.ts';
 import { levelsFor, type RecipientRules } from '../domain/events/recipients.ts';
 import { distinct } from '../shared/collections.ts';

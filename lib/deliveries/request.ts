@@ -1,7 +1,7 @@
 import { building, type Capability } from '../app/capability.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { notificationSettings } from '../data/content/notificationSettings.ts';
-import { ThreadEntity } from '../data/content/threads.ts';
+import { ThreadEntity } from '../comments/threads.ts';
 import type { DeliveryKey } from '../data/deliveries/deliveries.ts';
 import { type Target, wantedTarget } from '../data/deliveries/targets.ts';
 import { DocumentEntity } from '../directory/documents.ts';

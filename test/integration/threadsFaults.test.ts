@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
 import { removeRest, removeThreads } from '../../lib/content/removeThreads.ts';
-import { ThreadEntity } from '../../lib/data/content/threads.ts';
+import { ThreadEntity } from '../../lib/comments/threads.ts';
 import { openTable, type Table, type WriteOp } from '../../lib/table/table.ts';
 import { lazy } from '../../lib/shared/lazy.ts';
 import { emitted, itemsOf, nda } from '../support/content.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type AgentRun, type RunCount, showRuns, withRuns } from '../../lib/domain/agents/runs.ts';
-import { agentsOf } from '../../lib/domain/content/commentAgents.ts';
+import { agentsOf } from '../../lib/comments/rules/commentAgents.ts';
 
 const [createdAt, now] = [100, 1_000];
 const reason = { title: 't', description: 'd', severity: 'high' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Activity } from '../../lib/domain/content/activities.ts';
-import type { Comment } from '../../lib/domain/content/comments.ts';
+import type { Comment } from '../../lib/comments/rules/comments.ts';
 import {
   commentGoes, eraseFromActivity, eraseFromComment, eraseFromNotification, eraseFromRecording, eraseFromThread, leaveComment, leaveNotification, leaveThread, type Leaving, quotedComment,
   recordingGoes, threadGoes, withoutReactors,
@@ -9,7 +9,7 @@ import {
 import type { Notification } from '../../lib/domain/content/notifications.ts';
 import type { Reaction } from '../../lib/domain/content/reactions.ts';
 import type { Recording } from '../../lib/domain/content/recordings.ts';
-import type { Thread } from '../../lib/domain/content/threads.ts';
+import type { Thread } from '../../lib/comments/rules/threads.ts';
 
 const UNTIL = 1_000;
 const leaving: Leaving = { userIds: new Set(['ada']), until: UNTIL };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { activitiesOf, type CommentVerb, differences, eventsOf, type Happening, type HappeningPlace } from '../../lib/domain/content/commentEvents.ts';
-import { changeThread, NewThread, newThread, type Thread, ThreadChange } from '../../lib/domain/content/threads.ts';
+import { activitiesOf, type CommentVerb, differences, eventsOf, type Happening, type HappeningPlace } from '../../lib/comments/rules/commentEvents.ts';
+import { changeThread, NewThread, newThread, type Thread, ThreadChange } from '../../lib/comments/rules/threads.ts';
 import { commentVerbs } from '../../lib/workspaces/rules/groupedTriggers.ts';
 import { triggerTypes } from '../../lib/domain/events/catalogue.ts';
 

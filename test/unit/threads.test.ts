@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { changeComment, type Comment, type CommentChange, involvedIn, mentionedIn, NewComment, NewComments, newComments, showComment, withUsers } from '../../lib/domain/content/comments.ts';
-import { isTerminal, statusOf } from '../../lib/domain/content/statuses.ts';
-import { meets, type ThreadFilters } from '../../lib/domain/content/threadFilters.ts';
+import { changeComment, type Comment, type CommentChange, involvedIn, mentionedIn, NewComment, NewComments, newComments, showComment, withUsers } from '../../lib/comments/rules/comments.ts';
+import { isTerminal, statusOf } from '../../lib/comments/rules/statuses.ts';
+import { meets, type ThreadFilters } from '../../lib/comments/rules/threadFilters.ts';
 import {
   changeThread, involvedUserIds, isUnread, mentionedUserIds, NewThread, newThread, type Refused, showThread, type Thread, ThreadChange, withChangedComments, withComments, withoutComments,
-} from '../../lib/domain/content/threads.ts';
+} from '../../lib/comments/rules/threads.ts';
 
 const NOW = 1_000_000;
 const LATER = NOW + 1;

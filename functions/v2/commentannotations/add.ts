@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { ensurePlace } from '../../../lib/content/documentScope.ts';
-import { addThreads } from '../../../lib/data/content/threadWriter.ts';
+import { addThreads } from '../../../lib/comments/threadWriter.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { requireAgentSources } from '../../../lib/domain/content/commentAgents.ts';
-import { NewThread } from '../../../lib/domain/content/threads.ts';
+import { requireAgentSources } from '../../../lib/comments/rules/commentAgents.ts';
+import { NewThread } from '../../../lib/comments/rules/threads.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
-import { writeThreads } from '../../../lib/data/content/threadWriter.ts';
-import { agentSelectors, noEmptySelector, selectors, someAgentPage } from '../../../lib/domain/content/threadFilters.ts';
+import { writeThreads } from '../../../lib/comments/threadWriter.ts';
+import { agentSelectors, noEmptySelector, selectors, someAgentPage } from '../../../lib/comments/rules/threadFilters.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { DeletedThread } from '../../../lib/data/content/deletedThreads.ts';
-import { readThreadPages, shownThreads } from '../../../lib/data/content/threadPages.ts';
+import { DeletedThread } from '../../../lib/comments/deletedThreads.ts';
+import { readThreadPages, shownThreads } from '../../../lib/comments/threadPages.ts';
 import { walkCursor } from '../../../lib/content/listDocuments.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { OlderThread, toOlderThread } from '../../../lib/domain/content/olderRows.ts';
-import { listingOptions, ThreadListing } from '../../../lib/domain/content/threadFilters.ts';
-import { ThreadRow } from '../../../lib/domain/content/threads.ts';
+import { OlderThread, toOlderThread } from '../../../lib/comments/rules/olderRows.ts';
+import { listingOptions, ThreadListing } from '../../../lib/comments/rules/threadFilters.ts';
+import { ThreadRow } from '../../../lib/comments/rules/threads.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
-import { writeThreads } from '../../../lib/data/content/threadWriter.ts';
+import { writeThreads } from '../../../lib/comments/threadWriter.ts';
 import { hintEmbedding } from '../../../lib/data/memory/hinting.ts';
-import { selectors, someSelector } from '../../../lib/domain/content/threadFilters.ts';
-import { ThreadChange, UserReplacements } from '../../../lib/domain/content/threads.ts';
+import { selectors, someSelector } from '../../../lib/comments/rules/threadFilters.ts';
+import { ThreadChange, UserReplacements } from '../../../lib/comments/rules/threads.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
 import { writeReactions } from '../../../lib/data/content/reactionWriter.ts';
-import { CommentId } from '../../../lib/domain/content/comments.ts';
+import { CommentId } from '../../../lib/comments/rules/comments.ts';
 import { Location } from '../../../lib/content/rules/location.ts';
 import { groupEntries } from '../../../lib/domain/content/reactions.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';

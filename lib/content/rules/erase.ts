@@ -1,9 +1,9 @@
 import type { Activity } from '../../domain/content/activities.ts';
-import { type Comment, read } from '../../domain/content/comments.ts';
+import { type Comment, read } from '../../comments/rules/comments.ts';
 import type { Notification } from '../../domain/content/notifications.ts';
 import type { Reaction } from '../../domain/content/reactions.ts';
 import type { Recording } from '../../domain/content/recordings.ts';
-import type { Thread } from '../../domain/content/threads.ts';
+import type { Thread } from '../../comments/rules/threads.ts';
 import type { ContentUser } from './user.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { distinct, distinctBy } from '../../shared/collections.ts';
 import { builtInAgent } from '../../domain/agents/builtIn.ts';
 import type { AgentRun } from '../../domain/agents/runs.ts';
-import { type CommentAgent, runKey } from '../../domain/content/commentAgents.ts';
+import { type CommentAgent, runKey } from '../../comments/rules/commentAgents.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { beginJob } from '../../jobs/jobStore.ts';

@@ -11,7 +11,7 @@ import type { DocumentPlace } from '../../content/documentScope.ts';
 import { ReactionEntity, reactionRemovalOps } from './reactions.ts';
 import { recordingRemovalOps } from './recordings.ts';
 import { removeThreads } from '../../content/removeThreads.ts';
-import { CommentEntity } from './threads.ts';
+import { CommentEntity } from '../../comments/threads.ts';
 
 /** How long one call removes; the function itself has some seconds more. */
 const REMOVES_FOR_MILLISECONDS = 20_000;

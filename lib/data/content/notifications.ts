@@ -1,7 +1,7 @@
 import type { Capability } from '../../app/capability.ts';
 import { distinct } from '../../shared/collections.ts';
 import { instantKey } from '../../shared/times.ts';
-import { contextItems } from '../../domain/content/comments.ts';
+import { contextItems } from '../../comments/rules/comments.ts';
 import { annotationOf, changeNotification, fits, names, Notification, type NotificationChange, type ThreadReference } from '../../domain/content/notifications.ts';
 import { completeUser, type ContentUser, isIncomplete } from '../../content/rules/user.ts';
 import { inSlices } from '../../shared/inSlices.ts';
@@ -17,7 +17,7 @@ import { writeEach } from '../../table/writeEach.ts';
 import { EVERYBODY, forget, type Involvement, involve, recordSortKey, recordsOf } from '../../content/involvements.ts';
 import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
 import { findRecords, nameRecord, type RecordName, type RecordPosition, unnameRecord } from '../../content/recordIds.ts';
-import { ThreadEntity } from './threads.ts';
+import { ThreadEntity } from '../../comments/threads.ts';
 import { usersWithAccess } from '../../content/accessChecks.ts';
 import { liveDocuments } from '../../content/listDocuments.ts';
 

@@ -17,7 +17,7 @@ import type { DocumentPlace } from '../../content/documentScope.ts';
 import { ReactionEntity } from './reactions.ts';
 import { findRecords, nameRecord, unnameRecord } from '../../content/recordIds.ts';
 import { RecordingEntity, recordingRemovalOps } from './recordings.ts';
-import { CommentEntity, type StoredThread, ThreadEntity, ThreadReader } from './threads.ts';
+import { CommentEntity, type StoredThread, ThreadEntity, ThreadReader } from '../../comments/threads.ts';
 import { changeComment, changeReaction, removeThread, type Removing } from './userRemoval.ts';
 
 /** Where a walk over an organization stopped. */

@@ -1,9 +1,9 @@
-import type { Comment } from '../../domain/content/comments.ts';
+import type { Comment } from '../../comments/rules/comments.ts';
 import {
   commentGoes, eraseFromComment, eraseFromNotification, eraseFromThread, leaveComment, leaveNotification, leaveThread, type Leaving, recordingGoes, threadGoes, withoutReactors,
 } from '../../content/rules/erase.ts';
 import type { Reaction } from '../../domain/content/reactions.ts';
-import { type Thread, withoutComments } from '../../domain/content/threads.ts';
+import { type Thread, withoutComments } from '../../comments/rules/threads.ts';
 import { instantKey } from '../../shared/times.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import type { Stored } from '../../table/entity.ts';
@@ -17,8 +17,8 @@ import type { DocumentPlace } from '../../content/documentScope.ts';
 import { ReactionEntity, reactionRemovalOps, readReactionsOn } from './reactions.ts';
 import { RecordingEntity, recordingRemovalOps } from './recordings.ts';
 import { beginRemoval, commentRemovalOps, endRemoval, removeThreads } from '../../content/removeThreads.ts';
-import { edgeOps } from './threadEdges.ts';
-import { CommentEntity, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
+import { edgeOps } from '../../comments/threadEdges.ts';
+import { CommentEntity, ThreadEntity, type ThreadKey, ThreadReader } from '../../comments/threads.ts';
 
 /** How a user goes: `leave` is spec 4.18, where what the user said in others' threads stays; `erase` is GDPR deletion, where it goes. */
 export type RemovalMode = 'leave' | 'erase';

@@ -1,5 +1,5 @@
-import type { Comment } from '../../domain/content/comments.ts';
-import type { Thread } from '../../domain/content/threads.ts';
+import type { Comment } from '../../comments/rules/comments.ts';
+import type { Thread } from '../../comments/rules/threads.ts';
 import type { ContentUser } from '../../content/rules/user.ts';
 import { decisionOf } from '../../domain/memory/decisions.ts';
 import type { Judgment } from '../../domain/memory/judgments.ts';

@@ -3,9 +3,9 @@
  * webhook is sent; the tests check what is sent.
  */
 import * as z from 'zod';
-import { ShownComment } from '../content/comments.ts';
+import { ShownComment } from '../../comments/rules/comments.ts';
 import { ShownReaction } from '../content/reactions.ts';
-import { ShownThread } from '../content/threads.ts';
+import { ShownThread } from '../../comments/rules/threads.ts';
 import { StoredUser } from '../../content/rules/user.ts';
 import { Visibility } from '../../content/rules/visibility.ts';
 import { attemptOutcomes } from '../deliveries/outcome.ts';

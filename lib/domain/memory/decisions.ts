@@ -1,6 +1,6 @@
-import { read } from '../content/comments.ts';
-import { isTerminal, type Status } from '../content/statuses.ts';
-import type { Thread } from '../content/threads.ts';
+import { read } from '../../comments/rules/comments.ts';
+import { isTerminal, type Status } from '../../comments/rules/statuses.ts';
+import type { Thread } from '../../comments/rules/threads.ts';
 
 /** Statuses that say what was decided, by their ids. */
 const decided: Readonly<Record<string, string>> = { ACCEPTED: 'accepted', APPROVED: 'approved', REJECTED: 'rejected' };

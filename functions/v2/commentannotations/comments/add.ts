@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
+import { writeComments } from '../../../../lib/comments/commentWriter.ts';
 import { findPlaceToWrite } from '../../../../lib/content/documentScope.ts';
-import { requireAgentSources } from '../../../../lib/domain/content/commentAgents.ts';
-import { commentLists, oneCommentList, sentComments } from '../../../../lib/domain/content/comments.ts';
+import { requireAgentSources } from '../../../../lib/comments/rules/commentAgents.ts';
+import { commentLists, oneCommentList, sentComments } from '../../../../lib/comments/rules/comments.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';

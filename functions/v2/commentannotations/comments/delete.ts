@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { writeComments } from '../../../../lib/data/content/commentWriter.ts';
+import { writeComments } from '../../../../lib/comments/commentWriter.ts';
 import { findPlaceToWrite } from '../../../../lib/content/documentScope.ts';
-import { CommentId, CommentResults } from '../../../../lib/domain/content/comments.ts';
+import { CommentId, CommentResults } from '../../../../lib/comments/rules/comments.ts';
 import { ContentUser } from '../../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';

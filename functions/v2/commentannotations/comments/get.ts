@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { type ReactedComment, readCommentPages } from '../../../../lib/data/content/commentPages.ts';
-import { CommentId, CommentRow, commentRow, showComment } from '../../../../lib/domain/content/comments.ts';
-import { OlderComment, toOlderComment } from '../../../../lib/domain/content/olderRows.ts';
+import { type ReactedComment, readCommentPages } from '../../../../lib/comments/commentPages.ts';
+import { CommentId, CommentRow, commentRow, showComment } from '../../../../lib/comments/rules/comments.ts';
+import { OlderComment, toOlderComment } from '../../../../lib/comments/rules/olderRows.ts';
 import { ShownReaction, showReaction } from '../../../../lib/domain/content/reactions.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';

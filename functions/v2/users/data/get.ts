@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { readUserData, type UserDataCursor } from '../../../../lib/content/userData.ts';
 import { type EverywhereCursor, readUserDataEverywhere } from '../../../../lib/content/userDataEverywhere.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { ShownComment } from '../../../../lib/domain/content/comments.ts';
+import { ShownComment } from '../../../../lib/comments/rules/comments.ts';
 import { ShownNotification } from '../../../../lib/domain/content/notifications.ts';
 import { ShownReaction } from '../../../../lib/domain/content/reactions.ts';
 import { ShownRecording } from '../../../../lib/domain/content/recordings.ts';

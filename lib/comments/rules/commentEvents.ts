@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
-import { type TriggerType, triggerTypes } from '../events/catalogue.ts';
-import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../events/payload.ts';
+import { type TriggerType, triggerTypes } from '../../domain/events/catalogue.ts';
+import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../../domain/events/payload.ts';
 import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
-import type { OwnActivity } from './activities.ts';
+import type { OwnActivity } from '../../domain/content/activities.ts';
 import { type Comment, contextItems, mentionedIn, read, showComment } from './comments.ts';
 import type { Location } from '../../content/rules/location.ts';
 import { type ContentNames, eventIds, eventMetadata } from '../../content/rules/names.ts';
-import type { ShownReaction } from './reactions.ts';
+import type { ShownReaction } from '../../domain/content/reactions.ts';
 import type { Status } from './statuses.ts';
 import { guarded, involvedUserIds, showThread, type Thread } from './threads.ts';
 import type { ContentUser } from '../../content/rules/user.ts';

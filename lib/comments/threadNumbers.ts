@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { defineEntity } from '../../table/entity.ts';
-import type { Table } from '../../table/table.ts';
-import { recordsOf } from '../../content/involvements.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
+import { defineEntity } from '../table/entity.ts';
+import type { Table } from '../table/table.ts';
+import { recordsOf } from '../content/involvements.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
 
 /** The largest thread number of a document. In a partition of its own: calls increment it outside of transactions, so they never conflict. */
 export const ThreadCounterEntity = defineEntity({

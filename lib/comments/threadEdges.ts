@@ -1,8 +1,8 @@
-import { type Comment, involvedIn } from '../../domain/content/comments.ts';
-import type { Thread } from '../../domain/content/threads.ts';
-import type { WriteOp } from '../../table/table.ts';
-import { forget, involve } from '../../content/involvements.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
+import { type Comment, involvedIn } from './rules/comments.ts';
+import type { Thread } from './rules/threads.ts';
+import type { WriteOp } from '../table/table.ts';
+import { forget, involve } from '../content/involvements.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
 
 /** What of a thread decides whom its comments involve. */
 export type Assigning = Pick<Thread, 'first'> & { readonly assignedTo?: { readonly userId: string } | undefined };

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { instantKey } from '../../shared/times.ts';
-import { defineEntity } from '../../table/entity.ts';
-import { joinKey } from '../../table/keys.ts';
-import { type Table, upsert, type WriteOp } from '../../table/table.ts';
-import { recordsOf } from '../../content/involvements.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import { type Stretch, stretch, type StretchOptions } from '../../content/listDocuments.ts';
+import { instantKey } from '../shared/times.ts';
+import { defineEntity } from '../table/entity.ts';
+import { joinKey } from '../table/keys.ts';
+import { type Table, upsert, type WriteOp } from '../table/table.ts';
+import { recordsOf } from '../content/involvements.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import { type Stretch, stretch, type StretchOptions } from '../content/listDocuments.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 

@@ -1,18 +1,18 @@
-import { building, type Capability } from '../../app/capability.ts';
-import { dict } from '../../shared/collections.ts';
-import type { ContentNames } from '../../content/rules/names.ts';
-import { meets, type ThreadFilters } from '../../domain/content/threadFilters.ts';
-import { type RowParts, showThread, type ThreadRow, threadRow } from '../../domain/content/threads.ts';
-import { type DocumentReader, type PlacedDocument, readDocuments } from '../../directory/documents.ts';
-import type { Stored } from '../../table/entity.ts';
-import { type Folder, FolderEntryEntity, type FolderReader, type Place, placeOf, readFolders } from '../../directory/folders/folders.ts';
-import { findOrganization, type OrganizationReader } from '../../directory/organizations.ts';
-import { openTable, type Table } from '../../table/table.ts';
+import { building, type Capability } from '../app/capability.ts';
+import { dict } from '../shared/collections.ts';
+import type { ContentNames } from '../content/rules/names.ts';
+import { meets, type ThreadFilters } from './rules/threadFilters.ts';
+import { type RowParts, showThread, type ThreadRow, threadRow } from './rules/threads.ts';
+import { type DocumentReader, type PlacedDocument, readDocuments } from '../directory/documents.ts';
+import type { Stored } from '../table/entity.ts';
+import { type Folder, FolderEntryEntity, type FolderReader, type Place, placeOf, readFolders } from '../directory/folders/folders.ts';
+import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
+import { openTable, type Table } from '../table/table.ts';
 import { type DeletedThread, deletedThreads } from './deletedThreads.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import { findRecords, RecordIdEntity } from '../../content/recordIds.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import { findRecords, RecordIdEntity } from '../content/recordIds.ts';
 import { type FirstComments, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
-import { type DocumentSource, everyDocument, liveDocuments, theseDocuments, type WalkedDocument, type Walked, type WalkPosition, walk } from '../../content/listDocuments.ts';
+import { type DocumentSource, everyDocument, liveDocuments, theseDocuments, type WalkedDocument, type Walked, type WalkPosition, walk } from '../content/listDocuments.ts';
 
 /** Which threads a request is about, as far as documents go: of one, of some, of a folder's, else of the whole organization's. */
 export interface ThreadScope {

@@ -1,17 +1,17 @@
-import type { Capability } from '../../app/capability.ts';
-import { Comment, MOST_COMMENTS } from '../../domain/content/comments.ts';
-import { meets, type ThreadFilters } from '../../domain/content/threadFilters.ts';
-import { Thread, type ThreadWithComments } from '../../domain/content/threads.ts';
-import { instantKey } from '../../shared/times.ts';
-import { ApiError } from '../../shared/errors.ts';
-import { defineEntity, type Stored } from '../../table/entity.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import { keyPrefix } from '../../table/keys.ts';
-import { openTable, type Page, type Queried, type QueryOptions, type Table } from '../../table/table.ts';
-import { type Involvement, recordSortKey, recordsOf } from '../../content/involvements.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import { findRecords } from '../../content/recordIds.ts';
-import type { Listed, Stretch } from '../../content/listDocuments.ts';
+import type { Capability } from '../app/capability.ts';
+import { Comment, MOST_COMMENTS } from './rules/comments.ts';
+import { meets, type ThreadFilters } from './rules/threadFilters.ts';
+import { Thread, type ThreadWithComments } from './rules/threads.ts';
+import { instantKey } from '../shared/times.ts';
+import { ApiError } from '../shared/errors.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import { keyPrefix } from '../table/keys.ts';
+import { openTable, type Page, type Queried, type QueryOptions, type Table } from '../table/table.ts';
+import { type Involvement, recordSortKey, recordsOf } from '../content/involvements.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import { findRecords } from '../content/recordIds.ts';
+import type { Listed, Stretch } from '../content/listDocuments.ts';
 
 /** What the keys of a thread and its comments begin with. All of them share it, so that no other thread's key comes in between. */
 export type ThreadKey = Pick<Thread, 'createdAt' | 'annotationId'>;

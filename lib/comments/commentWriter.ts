@@ -1,26 +1,26 @@
-import { building, type Capability } from '../../app/capability.ts';
-import { distinct } from '../../shared/collections.ts';
-import { agentsOf } from '../../domain/content/commentAgents.ts';
-import type { Happening } from '../../domain/content/commentEvents.ts';
-import { changeComment, type Comment, type CommentChange, MOST_COMMENTS, type NewComment, newComments, saysOther } from '../../domain/content/comments.ts';
-import { type Thread, withComments, withoutComments } from '../../domain/content/threads.ts';
-import { ApiError, invalid } from '../../shared/errors.ts';
-import { inSlices } from '../../shared/inSlices.ts';
-import type { ItemOutcome } from '../../shared/results.ts';
-import { readActivityConfig } from '../../workspaces/configs/activityConfig.ts';
-import { findAgents } from '../agents/runs.ts';
-import type { Stored } from '../../table/entity.ts';
-import { settle } from '../../table/retryOnConflict.ts';
-import { insert, inTransactions, openTable, replace, wanted, type WriteOp } from '../../table/table.ts';
+import { building, type Capability } from '../app/capability.ts';
+import { distinct } from '../shared/collections.ts';
+import { agentsOf } from './rules/commentAgents.ts';
+import type { Happening } from './rules/commentEvents.ts';
+import { changeComment, type Comment, type CommentChange, MOST_COMMENTS, type NewComment, newComments, saysOther } from './rules/comments.ts';
+import { type Thread, withComments, withoutComments } from './rules/threads.ts';
+import { ApiError, invalid } from '../shared/errors.ts';
+import { inSlices } from '../shared/inSlices.ts';
+import type { ItemOutcome } from '../shared/results.ts';
+import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
+import { findAgents } from '../data/agents/runs.ts';
+import type { Stored } from '../table/entity.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { insert, inTransactions, openTable, replace, wanted, type WriteOp } from '../table/table.ts';
 import { BESIDE_HEAD, type ChangedComment, changeOps, fits, writeChanges } from './commentChanges.ts';
-import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } from './happenings.ts';
-import type { ContentPlace } from '../../content/documentScope.ts';
-import { reactionRemovalOps, readReactionsOn } from './reactions.ts';
-import { findRecords } from '../../content/recordIds.ts';
-import { beginRemoval, commentRemovalOps, endRemoval, type RemovableThread, removeThreads, type UnfinishedRemoval } from '../../content/removeThreads.ts';
+import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } from './changeEvents.ts';
+import type { ContentPlace } from '../content/documentScope.ts';
+import { reactionRemovalOps, readReactionsOn } from '../data/content/reactions.ts';
+import { findRecords } from '../content/recordIds.ts';
+import { beginRemoval, commentRemovalOps, endRemoval, type RemovableThread, removeThreads, type UnfinishedRemoval } from '../content/removeThreads.ts';
 import { edgeOps } from './threadEdges.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, unknownThread } from './threads.ts';
-import { usersWithAccess } from '../../content/accessChecks.ts';
+import { usersWithAccess } from '../content/accessChecks.ts';
 
 /** What became of one comment of a call. */
 export interface CommentResult extends ItemOutcome {

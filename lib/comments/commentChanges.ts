@@ -1,8 +1,8 @@
-import type { Comment } from '../../domain/content/comments.ts';
-import { type Refused, type Thread, withChangedComments } from '../../domain/content/threads.ts';
-import type { Stored } from '../../table/entity.ts';
-import { inTransactions, replace, type Table, type WriteOp } from '../../table/table.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
+import type { Comment } from './rules/comments.ts';
+import { type Refused, type Thread, withChangedComments } from './rules/threads.ts';
+import type { Stored } from '../table/entity.ts';
+import { inTransactions, replace, type Table, type WriteOp } from '../table/table.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
 import { edgeOps } from './threadEdges.ts';
 import { CommentEntity, ThreadEntity } from './threads.ts';
 

@@ -1,14 +1,14 @@
-import { activityEnabled } from '../../domain/content/activities.ts';
-import { activitiesOf, type CommentVerb, eventsOf, type Happening, type HappeningPlace } from '../../domain/content/commentEvents.ts';
-import type { Comment } from '../../domain/content/comments.ts';
-import type { Thread } from '../../domain/content/threads.ts';
-import type { ContentUser } from '../../content/rules/user.ts';
-import { ActivityConfigEntity } from '../../workspaces/configs/activityConfig.ts';
-import type { Stored } from '../../table/entity.ts';
-import { emit } from '../events.ts';
-import type { Table, WriteOp } from '../../table/table.ts';
-import { activityOps } from './activities.ts';
-import type { ContentPlace } from '../../content/documentScope.ts';
+import { activityEnabled } from '../domain/content/activities.ts';
+import { activitiesOf, type CommentVerb, eventsOf, type Happening, type HappeningPlace } from './rules/commentEvents.ts';
+import type { Comment } from './rules/comments.ts';
+import type { Thread } from './rules/threads.ts';
+import type { ContentUser } from '../content/rules/user.ts';
+import { ActivityConfigEntity } from '../workspaces/configs/activityConfig.ts';
+import type { Stored } from '../table/entity.ts';
+import { emit } from '../data/events.ts';
+import type { Table, WriteOp } from '../table/table.ts';
+import { activityOps } from '../data/content/activities.ts';
+import type { ContentPlace } from '../content/documentScope.ts';
 
 /** Who changes something of a thread, and who is to hear of it. */
 export interface Acting {

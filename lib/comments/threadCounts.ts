@@ -1,16 +1,16 @@
-import { building, type Capability } from '../../app/capability.ts';
-import type { ThreadFilters } from '../../domain/content/threadFilters.ts';
-import type { Guard } from '../../content/rules/threadAccess.ts';
-import { guarded, isUnread } from '../../domain/content/threads.ts';
-import { inParallel } from '../../shared/inParallel.ts';
-import { type DocumentReader, type PlacedDocument, readDocuments } from '../../directory/documents.ts';
-import { placeOf } from '../../directory/folders/folders.ts';
-import { findOrganization, type OrganizationReader } from '../../directory/organizations.ts';
-import { openTable, type Table } from '../../table/table.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
+import { building, type Capability } from '../app/capability.ts';
+import type { ThreadFilters } from './rules/threadFilters.ts';
+import type { Guard } from '../content/rules/threadAccess.ts';
+import { guarded, isUnread } from './rules/threads.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { type DocumentReader, type PlacedDocument, readDocuments } from '../directory/documents.ts';
+import { placeOf } from '../directory/folders/folders.ts';
+import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
+import { openTable, type Table } from '../table/table.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
 import { readThreads, ThreadReader } from './threads.ts';
-import { ViewerChecks } from '../../content/accessChecks.ts';
-import { liveDocuments } from '../../content/listDocuments.ts';
+import { ViewerChecks } from '../content/accessChecks.ts';
+import { liveDocuments } from '../content/listDocuments.ts';
 
 /** How many threads of a document a user sees, and in how many of them somebody else had the last word. */
 export interface ThreadCount {
