@@ -1,4 +1,4 @@
-import { activityEnabled } from '../domain/content/activities.ts';
+import { activityEnabled } from '../activities/rules.ts';
 import { activitiesOf, type CommentVerb, eventsOf, type Happening, type HappeningPlace } from './rules/commentEvents.ts';
 import type { Comment } from './rules/comments.ts';
 import type { Thread } from './rules/threads.ts';
@@ -7,7 +7,7 @@ import { ActivityConfigEntity } from '../workspaces/configs/activityConfig.ts';
 import type { Stored } from '../table/entity.ts';
 import { emit } from '../data/events.ts';
 import type { Table, WriteOp } from '../table/table.ts';
-import { activityOps } from '../data/content/activities.ts';
+import { activityOps } from '../activities/activities.ts';
 import type { ContentPlace } from '../content/documentScope.ts';
 
 /** Who changes something of a thread, and who is to hear of it. */

@@ -1,14 +1,14 @@
 import { building, type Capability } from '../app/capability.ts';
 import { type Comment, MOST_COMMENTS } from './rules/comments.ts';
 import type { ContentNames } from '../content/rules/names.ts';
-import type { Reaction } from '../domain/content/reactions.ts';
+import type { Reaction } from '../reactions/rules.ts';
 import { type DocumentReader, readDocuments } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
 import { placeOf } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
 import { openTable, type Table } from '../table/table.ts';
 import type { DocumentPlace, NamedDocument } from '../content/documentScope.ts';
-import { readReactionsOn } from '../data/content/reactions.ts';
+import { readReactionsOn } from '../reactions/reactions.ts';
 import { findRecords } from '../content/recordIds.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, ThreadReader, unknownThread } from './threads.ts';
 

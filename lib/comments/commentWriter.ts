@@ -15,7 +15,7 @@ import { insert, inTransactions, openTable, replace, wanted, type WriteOp } from
 import { BESIDE_HEAD, type ChangedComment, changeOps, fits, writeChanges } from './commentChanges.ts';
 import { type Acting, happeningOps, type Logged, loggedVerbs, threadRemoved } from './changeEvents.ts';
 import type { ContentPlace } from '../content/documentScope.ts';
-import { reactionRemovalOps, readReactionsOn } from '../data/content/reactions.ts';
+import { reactionRemovalOps, readReactionsOn } from '../reactions/reactions.ts';
 import { findRecords } from '../content/recordIds.ts';
 import { beginRemoval, commentRemovalOps, endRemoval, type RemovableThread, removeThreads, type UnfinishedRemoval } from '../content/removeThreads.ts';
 import { edgeOps } from './threadEdges.ts';

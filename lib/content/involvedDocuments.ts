@@ -8,8 +8,8 @@ import { openTable, type Table } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { readNotifications } from '../data/content/notifications.ts';
-import { readReactions } from '../data/content/reactions.ts';
-import { readRecordings } from '../data/content/recordings.ts';
+import { readReactions } from '../reactions/reactions.ts';
+import { readRecordings } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import { liveDocuments } from './listDocuments.ts';
 

@@ -1,6 +1,6 @@
 import type { Notification } from '../domain/content/notifications.ts';
-import type { Reaction } from '../domain/content/reactions.ts';
-import type { Recording } from '../domain/content/recordings.ts';
+import type { Reaction } from '../reactions/rules.ts';
+import type { Recording } from '../recordings/rules.ts';
 import type { Thread } from '../comments/rules/threads.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import { type Entity, indexPartition, type Key, type Stored } from '../table/entity.ts';
@@ -8,8 +8,8 @@ import { joinKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { NotificationEntity } from '../data/content/notifications.ts';
 import type { DocumentPlace } from './documentScope.ts';
-import { ReactionEntity } from '../data/content/reactions.ts';
-import { RecordingEntity } from '../data/content/recordings.ts';
+import { ReactionEntity } from '../reactions/reactions.ts';
+import { RecordingEntity } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 
 /** How many records one page reads. */

@@ -12,8 +12,8 @@ import { openTable, replace, type Table } from '../table/table.ts';
 import { type Located, readLocation } from './locationRecords.ts';
 import { NotificationEntity } from '../data/content/notifications.ts';
 import type { DocumentPlace } from './documentScope.ts';
-import { ReactionEntity } from '../data/content/reactions.ts';
-import { RecordingEntity } from '../data/content/recordings.ts';
+import { ReactionEntity } from '../reactions/reactions.ts';
+import { RecordingEntity } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 
 /** How long one call changes records. The function's own timeout is some seconds longer. */

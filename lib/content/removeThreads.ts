@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Comment } from '../comments/rules/comments.ts';
-import { ReactionReference } from '../domain/content/reactions.ts';
+import { ReactionReference } from '../reactions/rules.ts';
 import type { Thread } from '../comments/rules/threads.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -14,7 +14,7 @@ import { type Decision, writeEach } from '../table/writeEach.ts';
 import { recordDeletion } from '../comments/deletedThreads.ts';
 import { forget } from './involvements.ts';
 import type { DocumentPlace } from './documentScope.ts';
-import { reactionRemovalOps, readReactionsOn } from '../data/content/reactions.ts';
+import { reactionRemovalOps, readReactionsOn } from '../reactions/reactions.ts';
 import { findRecords, unnameRecord } from './recordIds.ts';
 import { type Assigning, edgeOps } from '../comments/threadEdges.ts';
 import { CommentEntity, headsOf, ThreadEntity, ThreadReader } from '../comments/threads.ts';

@@ -2,7 +2,7 @@ import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
-import { ActivityEntity, activityOps, ActivityWriter } from '../../lib/data/content/activities.ts';
+import { ActivityEntity, activityOps, ActivityWriter } from '../../lib/activities/activities.ts';
 import { DocumentEntity } from '../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { openTable, remove, replace, Table } from '../../lib/table/table.ts';

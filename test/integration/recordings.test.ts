@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
 import { InvolvementEntity } from '../../lib/content/involvements.ts';
-import { readRecordings, RecordingEntity, recordingRemovalOps } from '../../lib/data/content/recordings.ts';
+import { readRecordings, RecordingEntity, recordingRemovalOps } from '../../lib/recordings/recordings.ts';
 import { DocumentEntity } from '../../lib/directory/documents.ts';
 import { indexPartition } from '../../lib/table/entity.ts';
 import { EventEntity, EventPayloadEntity } from '../../lib/data/events.ts';

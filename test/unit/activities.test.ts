@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { activityEnabled, ActivityChange, changeActivity, featureTypes, isOf, NewActivity, requireEnabled, requireMutable, showActivity, toActivity, toOwnActivity } from '../../lib/domain/content/activities.ts';
+import { activityEnabled, ActivityChange, changeActivity, featureTypes, isOf, NewActivity, requireEnabled, requireMutable, showActivity, toActivity, toOwnActivity } from '../../lib/activities/rules.ts';
 import { changeActivityConfig } from '../../lib/workspaces/rules/activityConfig.ts';
 import { commentVerbs } from '../../lib/workspaces/rules/groupedTriggers.ts';
 

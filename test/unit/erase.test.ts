@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Activity } from '../../lib/domain/content/activities.ts';
+import type { Activity } from '../../lib/activities/rules.ts';
 import type { Comment } from '../../lib/comments/rules/comments.ts';
 import {
   commentGoes, eraseFromActivity, eraseFromComment, eraseFromNotification, eraseFromRecording, eraseFromThread, leaveComment, leaveNotification, leaveThread, type Leaving, quotedComment,
   recordingGoes, threadGoes, withoutReactors,
 } from '../../lib/content/rules/erase.ts';
 import type { Notification } from '../../lib/domain/content/notifications.ts';
-import type { Reaction } from '../../lib/domain/content/reactions.ts';
-import type { Recording } from '../../lib/domain/content/recordings.ts';
+import type { Reaction } from '../../lib/reactions/rules.ts';
+import type { Recording } from '../../lib/recordings/rules.ts';
 import type { Thread } from '../../lib/comments/rules/threads.ts';
 
 const UNTIL = 1_000;

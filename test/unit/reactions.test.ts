@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   groupEntries, type Reacting, react, type Reacted, type Reaction, type ReactionEntry, type ReactionPlace, type ReactionReference, showReaction, withReference,
-} from '../../lib/domain/content/reactions.ts';
+} from '../../lib/reactions/rules.ts';
 
 const ada = { userId: 'ada', name: 'Ada' };
 const bob = { userId: 'bob' };

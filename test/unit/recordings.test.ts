@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NewRecording, recorderPayload, showRecording, toRecording } from '../../lib/domain/content/recordings.ts';
+import { NewRecording, recorderPayload, showRecording, toRecording } from '../../lib/recordings/rules.ts';
 
 const NOW = 1_700_000_000_000;
 const from = { userId: 'ada', name: 'Ada' };

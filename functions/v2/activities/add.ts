@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
-import { addActivities } from '../../../lib/data/content/activities.ts';
+import { addActivities } from '../../../lib/activities/activities.ts';
 import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
-import { NewActivity, requireEnabled } from '../../../lib/domain/content/activities.ts';
+import { NewActivity, requireEnabled } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';

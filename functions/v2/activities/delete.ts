@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
-import { removeActivities } from '../../../lib/data/content/activities.ts';
+import { removeActivities } from '../../../lib/activities/activities.ts';
 import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { placeOf } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { dict, distinct } from '../../../lib/shared/collections.ts';
-import { requireMutable } from '../../../lib/domain/content/activities.ts';
+import { requireMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { ItemOutcome } from '../../../lib/shared/results.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { readActivities } from '../../../lib/data/content/activities.ts';
+import { readActivities } from '../../../lib/activities/activities.ts';
 import { findListing, walkCursor } from '../../../lib/content/listDocuments.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { featureTypes, ShownActivity } from '../../../lib/domain/content/activities.ts';
+import { featureTypes, ShownActivity } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
-import { updateActivities } from '../../../lib/data/content/activities.ts';
+import { updateActivities } from '../../../lib/activities/activities.ts';
 import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { placeOf } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { ActivityChange, requireMutable } from '../../../lib/domain/content/activities.ts';
+import { ActivityChange, requireMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';

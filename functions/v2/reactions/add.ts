@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
-import { writeReactions } from '../../../lib/data/content/reactionWriter.ts';
+import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { CommentId } from '../../../lib/comments/rules/comments.ts';
 import { Location } from '../../../lib/content/rules/location.ts';
-import { groupEntries } from '../../../lib/domain/content/reactions.ts';
+import { groupEntries } from '../../../lib/reactions/rules.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';

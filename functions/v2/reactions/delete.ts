@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
-import { writeReactions } from '../../../lib/data/content/reactionWriter.ts';
+import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';

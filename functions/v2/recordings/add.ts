@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
-import { addRecordings } from '../../../lib/data/content/recordings.ts';
+import { addRecordings } from '../../../lib/recordings/recordings.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { NewRecording } from '../../../lib/domain/content/recordings.ts';
+import { NewRecording } from '../../../lib/recordings/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId } from '../../../lib/shared/results.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { listRecordings } from '../../../lib/data/content/recordings.ts';
+import { listRecordings } from '../../../lib/recordings/recordings.ts';
 import { findListing, walkCursor } from '../../../lib/content/listDocuments.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { ShownRecording } from '../../../lib/domain/content/recordings.ts';
+import { ShownRecording } from '../../../lib/recordings/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';

@@ -5,7 +5,7 @@ import { AccessContext, Id, IsoTime, keptObject, list, Name, OpenObject, optiona
 import { accessFields } from '../../directory/rules/access.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
 import { Actions, Progress } from './progress.ts';
-import { ReactionReference } from '../../domain/content/reactions.ts';
+import { ReactionReference } from '../../reactions/rules.ts';
 import { broughtIn } from '../../shared/times.ts';
 import { ContentUser, MOST_INVOLVED, StoredUser } from '../../content/rules/user.ts';
 

@@ -1,8 +1,8 @@
-import type { Activity } from '../../domain/content/activities.ts';
+import type { Activity } from '../../activities/rules.ts';
 import { type Comment, read } from '../../comments/rules/comments.ts';
 import type { Notification } from '../../domain/content/notifications.ts';
-import type { Reaction } from '../../domain/content/reactions.ts';
-import type { Recording } from '../../domain/content/recordings.ts';
+import type { Reaction } from '../../reactions/rules.ts';
+import type { Recording } from '../../recordings/rules.ts';
 import type { Thread } from '../../comments/rules/threads.ts';
 import type { ContentUser } from './user.ts';
 

@@ -1,6 +1,6 @@
 import type { Capability } from '../../app/capability.ts';
 import { type Location, locationKey } from '../../content/rules/location.ts';
-import type { Reaction } from '../../domain/content/reactions.ts';
+import type { Reaction } from '../../reactions/rules.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import { settle } from '../../table/retryOnConflict.ts';
@@ -8,8 +8,8 @@ import { inTransactions, openTable, replace, type Table, wanted } from '../../ta
 import { type Located, type LocationRecords, readLocation } from '../../content/locationRecords.ts';
 import { notificationRemovalOps } from './notifications.ts';
 import type { DocumentPlace } from '../../content/documentScope.ts';
-import { ReactionEntity, reactionRemovalOps } from './reactions.ts';
-import { recordingRemovalOps } from './recordings.ts';
+import { ReactionEntity, reactionRemovalOps } from '../../reactions/reactions.ts';
+import { recordingRemovalOps } from '../../recordings/recordings.ts';
 import { removeThreads } from '../../content/removeThreads.ts';
 import { CommentEntity } from '../../comments/threads.ts';
 

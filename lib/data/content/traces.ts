@@ -11,12 +11,12 @@ import type { Place } from '../../directory/folders/folders.ts';
 import { keyPrefix } from '../../table/keys.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { type Page, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
-import { ActivityEntity } from './activities.ts';
+import { ActivityEntity } from '../../activities/activities.ts';
 import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
 import type { DocumentPlace } from '../../content/documentScope.ts';
-import { ReactionEntity } from './reactions.ts';
+import { ReactionEntity } from '../../reactions/reactions.ts';
 import { findRecords, nameRecord, unnameRecord } from '../../content/recordIds.ts';
-import { RecordingEntity, recordingRemovalOps } from './recordings.ts';
+import { RecordingEntity, recordingRemovalOps } from '../../recordings/recordings.ts';
 import { CommentEntity, type StoredThread, ThreadEntity, ThreadReader } from '../../comments/threads.ts';
 import { changeComment, changeReaction, removeThread, type Removing } from './userRemoval.ts';
 

@@ -2,7 +2,7 @@ import type { Comment } from '../../comments/rules/comments.ts';
 import {
   commentGoes, eraseFromComment, eraseFromNotification, eraseFromThread, leaveComment, leaveNotification, leaveThread, type Leaving, recordingGoes, threadGoes, withoutReactors,
 } from '../../content/rules/erase.ts';
-import type { Reaction } from '../../domain/content/reactions.ts';
+import type { Reaction } from '../../reactions/rules.ts';
 import { type Thread, withoutComments } from '../../comments/rules/threads.ts';
 import { instantKey } from '../../shared/times.ts';
 import { inParallel } from '../../shared/inParallel.ts';
@@ -14,8 +14,8 @@ import { replace, type Table, wanted, type WriteOp } from '../../table/table.ts'
 import { forget, type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from '../../content/involvements.ts';
 import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
 import type { DocumentPlace } from '../../content/documentScope.ts';
-import { ReactionEntity, reactionRemovalOps, readReactionsOn } from './reactions.ts';
-import { RecordingEntity, recordingRemovalOps } from './recordings.ts';
+import { ReactionEntity, reactionRemovalOps, readReactionsOn } from '../../reactions/reactions.ts';
+import { RecordingEntity, recordingRemovalOps } from '../../recordings/recordings.ts';
 import { beginRemoval, commentRemovalOps, endRemoval, removeThreads } from '../../content/removeThreads.ts';
 import { edgeOps } from '../../comments/threadEdges.ts';
 import { CommentEntity, ThreadEntity, type ThreadKey, ThreadReader } from '../../comments/threads.ts';

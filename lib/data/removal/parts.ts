@@ -1,14 +1,14 @@
 import type { Comment } from '../../comments/rules/comments.ts';
 import type { Thread } from '../../comments/rules/threads.ts';
 import { inParallel } from '../../shared/inParallel.ts';
-import { ActivityEntity } from '../content/activities.ts';
+import { ActivityEntity } from '../../activities/activities.ts';
 import { DeletedThreadEntity } from '../../comments/deletedThreads.ts';
 import { InvolvementEntity } from '../../content/involvements.ts';
 import { NotificationEntity, notificationRemovalOps } from '../content/notifications.ts';
 import type { DocumentPlace } from '../../content/documentScope.ts';
-import { ReactionEntity, reactionRemovalOps } from '../content/reactions.ts';
+import { ReactionEntity, reactionRemovalOps } from '../../reactions/reactions.ts';
 import { findRecords, RecordIdEntity, type RecordName, unnameRecord } from '../../content/recordIds.ts';
-import { RecordingEntity, recordingRemovalOps } from '../content/recordings.ts';
+import { RecordingEntity, recordingRemovalOps } from '../../recordings/recordings.ts';
 import { commentRemovalOps, forgetAssignee } from '../../content/removeThreads.ts';
 import { ThreadCounterEntity } from '../../comments/threadNumbers.ts';
 import { CommentEntity, ThreadEntity } from '../../comments/threads.ts';

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { ShownComment } from '../../comments/rules/comments.ts';
-import { ShownReaction } from '../content/reactions.ts';
+import { ShownReaction } from '../../reactions/rules.ts';
 import { ShownThread } from '../../comments/rules/threads.ts';
 import { StoredUser } from '../../content/rules/user.ts';
 import { Visibility } from '../../content/rules/visibility.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type ReactedComment, readCommentPages } from '../../../../lib/comments/commentPages.ts';
 import { CommentId, CommentRow, commentRow, showComment } from '../../../../lib/comments/rules/comments.ts';
 import { OlderComment, toOlderComment } from '../../../../lib/comments/rules/olderRows.ts';
-import { ShownReaction, showReaction } from '../../../../lib/domain/content/reactions.ts';
+import { ShownReaction, showReaction } from '../../../../lib/reactions/rules.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';

@@ -4,8 +4,8 @@ import { type EverywhereCursor, readUserDataEverywhere } from '../../../../lib/c
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { ShownComment } from '../../../../lib/comments/rules/comments.ts';
 import { ShownNotification } from '../../../../lib/domain/content/notifications.ts';
-import { ShownReaction } from '../../../../lib/domain/content/reactions.ts';
-import { ShownRecording } from '../../../../lib/domain/content/recordings.ts';
+import { ShownReaction } from '../../../../lib/reactions/rules.ts';
+import { ShownRecording } from '../../../../lib/recordings/rules.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { invalid } from '../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';

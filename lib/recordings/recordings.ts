@@ -1,15 +1,15 @@
-import type { Capability } from '../../app/capability.ts';
-import { type NewRecording, Recording, recorderPayload, type ShownRecording, showRecording, toRecording } from '../../domain/content/recordings.ts';
-import { instantKey } from '../../shared/times.ts';
-import { defineEntity, type Stored } from '../../table/entity.ts';
-import { emit } from '../events.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import { insert, openTable, remove, type Table, type WriteOp } from '../../table/table.ts';
-import { writeEach } from '../../table/writeEach.ts';
-import { forget, type Involvement, involve, recordSortKey, recordsOf } from '../../content/involvements.ts';
-import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
-import { findRecords, nameRecord, type RecordPosition, unnameRecord } from '../../content/recordIds.ts';
-import { type DocumentSource, stretch, type WalkedDocument, type WalkOptions, walk, type Walked } from '../../content/listDocuments.ts';
+import type { Capability } from '../app/capability.ts';
+import { type NewRecording, Recording, recorderPayload, type ShownRecording, showRecording, toRecording } from './rules.ts';
+import { instantKey } from '../shared/times.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import { emit } from '../data/events.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import { insert, openTable, remove, type Table, type WriteOp } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
+import { forget, type Involvement, involve, recordSortKey, recordsOf } from '../content/involvements.ts';
+import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
+import { findRecords, nameRecord, type RecordPosition, unnameRecord } from '../content/recordIds.ts';
+import { type DocumentSource, stretch, type WalkedDocument, type WalkOptions, walk, type Walked } from '../content/listDocuments.ts';
 
 /** A recording on a document. */
 export const RecordingEntity = defineEntity({

@@ -1,11 +1,11 @@
-import { instantKey } from '../../shared/times.ts';
-import { Reaction, type ReactionReference } from '../../domain/content/reactions.ts';
-import { defineEntity, type Stored } from '../../table/entity.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import { remove, type Table, type WriteOp } from '../../table/table.ts';
-import { forget, type Involvement, recordSortKey, recordsOf } from '../../content/involvements.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import { unnameRecord } from '../../content/recordIds.ts';
+import { instantKey } from '../shared/times.ts';
+import { Reaction, type ReactionReference } from './rules.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import { remove, type Table, type WriteOp } from '../table/table.ts';
+import { forget, type Involvement, recordSortKey, recordsOf } from '../content/involvements.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import { unnameRecord } from '../content/recordIds.ts';
 
 /** A reaction on a comment or on the document itself, with everybody who reacted that way. */
 export const ReactionEntity = defineEntity({

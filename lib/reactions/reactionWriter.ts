@@ -1,19 +1,19 @@
-import type { Capability } from '../../app/capability.ts';
-import { distinct } from '../../shared/collections.ts';
-import type { Happening } from '../../comments/rules/commentEvents.ts';
-import type { Comment } from '../../comments/rules/comments.ts';
-import { type CommentName, type Reacting, type Reaction, react, type ReactionReference, showReaction, withReference } from '../../domain/content/reactions.ts';
-import type { Thread } from '../../comments/rules/threads.ts';
-import type { ContentUser } from '../../content/rules/user.ts';
-import type { Stored } from '../../table/entity.ts';
-import { insert, OPS_PER_TRANSACTION, openTable, replace, type Table, type WriteOp } from '../../table/table.ts';
-import { type Decision, writeEach } from '../../table/writeEach.ts';
-import { happeningOps } from '../../comments/changeEvents.ts';
-import { involve } from '../../content/involvements.ts';
-import type { ContentPlace } from '../../content/documentScope.ts';
+import type { Capability } from '../app/capability.ts';
+import { distinct } from '../shared/collections.ts';
+import type { Happening } from '../comments/rules/commentEvents.ts';
+import type { Comment } from '../comments/rules/comments.ts';
+import { type CommentName, type Reacting, type Reaction, react, type ReactionReference, showReaction, withReference } from './rules.ts';
+import type { Thread } from '../comments/rules/threads.ts';
+import type { ContentUser } from '../content/rules/user.ts';
+import type { Stored } from '../table/entity.ts';
+import { insert, OPS_PER_TRANSACTION, openTable, replace, type Table, type WriteOp } from '../table/table.ts';
+import { type Decision, writeEach } from '../table/writeEach.ts';
+import { happeningOps } from '../comments/changeEvents.ts';
+import { involve } from '../content/involvements.ts';
+import type { ContentPlace } from '../content/documentScope.ts';
 import { edge, ReactionEntity, reactionRemovalOps } from './reactions.ts';
-import { findRecords, nameRecord, type RecordPosition } from '../../content/recordIds.ts';
-import { CommentEntity, ThreadEntity, ThreadReader } from '../../comments/threads.ts';
+import { findRecords, nameRecord, type RecordPosition } from '../content/recordIds.ts';
+import { CommentEntity, ThreadEntity, ThreadReader } from '../comments/threads.ts';
 
 /** What became of one reaction of a call. */
 export interface ReactionResult {

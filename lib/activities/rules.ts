@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { isLongerThan } from '../../shared/bytes.ts';
-import { ApiError } from '../../shared/errors.ts';
-import { Id, JsonValue, limits, Name, OpenObject, optional, Text } from '../../shared/schema.ts';
-import { type ActivityConfig, initialActivityConfig } from '../../workspaces/rules/activityConfig.ts';
-import type { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
-import { ContentUser, StoredUser } from '../../content/rules/user.ts';
+import { isLongerThan } from '../shared/bytes.ts';
+import { ApiError } from '../shared/errors.ts';
+import { Id, JsonValue, limits, Name, OpenObject, optional, Text } from '../shared/schema.ts';
+import { type ActivityConfig, initialActivityConfig } from '../workspaces/rules/activityConfig.ts';
+import type { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
+import { ContentUser, StoredUser } from '../content/rules/user.ts';
 
 /** What an activity is about (spec 4.15). */
 export const featureTypes = ['comment', 'reaction', 'recorder', 'crdt', 'custom'] as const;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { isLongerThan } from '../../shared/bytes.ts';
-import { distinctBy } from '../../shared/collections.ts';
-import { type Location, locationKey } from '../../content/rules/location.ts';
-import { type ContentUser, MOST_INVOLVED, StoredUser } from '../../content/rules/user.ts';
+import { isLongerThan } from '../shared/bytes.ts';
+import { distinctBy } from '../shared/collections.ts';
+import { type Location, locationKey } from '../content/rules/location.ts';
+import { type ContentUser, MOST_INVOLVED, StoredUser } from '../content/rules/user.ts';
 
 /** How many reactions a comment can carry, and how many bytes their names may take in it: the comment is rewritten with each. */
 const MOST_REACTIONS = 200;
