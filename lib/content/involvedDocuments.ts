@@ -7,7 +7,7 @@ import type { Place } from '../directory/folders/folders.ts';
 import { openTable, type Table } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
-import { readNotifications } from '../data/content/notifications.ts';
+import { readNotifications } from '../notifications/notifications.ts';
 import { readReactions } from '../reactions/reactions.ts';
 import { readRecordings } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';

@@ -1,4 +1,4 @@
-import type { Notification } from '../domain/content/notifications.ts';
+import type { Notification } from '../notifications/rules.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import type { Recording } from '../recordings/rules.ts';
 import type { Thread } from '../comments/rules/threads.ts';
@@ -6,7 +6,7 @@ import { DocumentEntity } from '../directory/documents.ts';
 import { type Entity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { NotificationEntity } from '../data/content/notifications.ts';
+import { NotificationEntity } from '../notifications/notifications.ts';
 import type { DocumentPlace } from './documentScope.ts';
 import { ReactionEntity } from '../reactions/reactions.ts';
 import { RecordingEntity } from '../recordings/recordings.ts';

@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { type Location, locationKey } from './rules/location.ts';
 import { changeLocation, type LocationChange, type StoredLocation, storedLocation, tooLarge } from './rules/locationChange.ts';
-import { fits } from '../domain/content/notifications.ts';
+import { fits } from '../notifications/rules.ts';
 import { changeThread } from '../comments/rules/threads.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -10,7 +10,7 @@ import { OrganizationReader } from '../directory/organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { openTable, replace, type Table } from '../table/table.ts';
 import { type Located, readLocation } from './locationRecords.ts';
-import { NotificationEntity } from '../data/content/notifications.ts';
+import { NotificationEntity } from '../notifications/notifications.ts';
 import type { DocumentPlace } from './documentScope.ts';
 import { ReactionEntity } from '../reactions/reactions.ts';
 import { RecordingEntity } from '../recordings/recordings.ts';

@@ -1,5 +1,5 @@
 import { inParallel } from '../shared/inParallel.ts';
-import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix } from './content/notificationSettings.ts';
+import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix } from '../notifications/notificationSettings.ts';
 import { type Entity, indexPartition } from '../table/entity.ts';
 import type { Place } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';

@@ -1,4 +1,4 @@
-import { notificationSettings } from '../data/content/notificationSettings.ts';
+import { notificationSettings } from '../notifications/notificationSettings.ts';
 import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
 import { usersWhoSee } from '../content/accessChecks.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';

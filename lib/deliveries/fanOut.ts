@@ -9,7 +9,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { type QueueSender, sendTo } from '../workers/queues.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import type { OccurredEvent } from './audience.ts';
-import { inAppFanOut } from './inApp.ts';
+import { inAppFanOut } from '../notifications/inAppFanOut.ts';
 import { mailFanOut } from './mails.ts';
 import { messageAbout } from './message.ts';
 import { deliveryTiming } from './timing.ts';

@@ -1,6 +1,6 @@
 import { building, type Capability } from '../app/capability.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
-import { notificationSettings } from '../data/content/notificationSettings.ts';
+import { notificationSettings } from '../notifications/notificationSettings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import type { DeliveryKey } from '../data/deliveries/deliveries.ts';
 import { type Target, wantedTarget } from '../data/deliveries/targets.ts';

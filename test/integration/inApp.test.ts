@@ -1,11 +1,11 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ConfigStore } from '../../lib/workspaces/configs/configStore.ts';
-import { NotificationWriter } from '../../lib/data/content/notifications.ts';
+import { NotificationWriter } from '../../lib/notifications/notifications.ts';
 import { NotificationConfigEntity } from '../../lib/workspaces/configs/notificationConfig.ts';
 import { Table } from '../../lib/table/table.ts';
 import { type OccurredEvent } from '../../lib/deliveries/audience.ts';
-import { fanOutInApp } from '../../lib/deliveries/inApp.ts';
+import { fanOutInApp } from '../../lib/notifications/inAppFanOut.ts';
 import type { EventPayload } from '../../lib/domain/events/payload.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';

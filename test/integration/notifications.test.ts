@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { NotificationRemover } from '../../lib/data/content/notificationRemoval.ts';
+import { NotificationRemover } from '../../lib/notifications/removeNotifications.ts';
 import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { Table } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

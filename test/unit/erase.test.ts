@@ -6,7 +6,7 @@ import {
   commentGoes, eraseFromActivity, eraseFromComment, eraseFromNotification, eraseFromRecording, eraseFromThread, leaveComment, leaveNotification, leaveThread, type Leaving, quotedComment,
   recordingGoes, threadGoes, withoutReactors,
 } from '../../lib/content/rules/erase.ts';
-import type { Notification } from '../../lib/domain/content/notifications.ts';
+import type { Notification } from '../../lib/notifications/rules.ts';
 import type { Reaction } from '../../lib/reactions/rules.ts';
 import type { Recording } from '../../lib/recordings/rules.ts';
 import type { Thread } from '../../lib/comments/rules/threads.ts';

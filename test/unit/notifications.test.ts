@@ -4,8 +4,8 @@ import { fairShares } from '../../lib/content/rules/fairShares.ts';
 import { contextAllows } from '../../lib/directory/rules/access.ts';
 import {
   annotationOf, changeNotification, fits, names, NewNotification, newNotification, type Notification, NotificationId, showNotification, userHash,
-} from '../../lib/domain/content/notifications.ts';
-import { inAppNotifications, makesNotifications } from '../../lib/deliveries/inApp.ts';
+} from '../../lib/notifications/rules.ts';
+import { inAppNotifications, makesNotifications } from '../../lib/notifications/inAppFanOut.ts';
 import { initialNotificationConfig, changeNotificationConfig } from '../../lib/workspaces/rules/notificationConfig.ts';
 
 const sent = { actionUser: { userId: 'ada' }, notifyUsers: [{ userId: 'grace' }], displayHeadlineMessageTemplate: 'h', displayBodyMessage: 'b' };

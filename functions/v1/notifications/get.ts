@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { readNotificationLists } from '../../../lib/data/content/notificationLists.ts';
+import { readNotificationLists } from '../../../lib/notifications/notificationLists.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { LocationKey } from '../../../lib/content/rules/location.ts';
-import { NotificationId, ShownNotification } from '../../../lib/domain/content/notifications.ts';
+import { NotificationId, ShownNotification } from '../../../lib/notifications/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';

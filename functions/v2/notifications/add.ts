@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { addNotifications } from '../../../lib/data/content/notifications.ts';
+import { addNotifications } from '../../../lib/notifications/notifications.ts';
 import { ensurePlace } from '../../../lib/content/documentScope.ts';
-import { hasRecipients, hasTemplates, isSmall, NewNotification, newNotification } from '../../../lib/domain/content/notifications.ts';
+import { hasRecipients, hasTemplates, isSmall, NewNotification, newNotification } from '../../../lib/notifications/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { removeNotifications } from '../../../lib/data/content/notificationRemoval.ts';
+import { removeNotifications } from '../../../lib/notifications/removeNotifications.ts';
 import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { placeOf } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { dict } from '../../../lib/shared/collections.ts';
 import { LocationKey } from '../../../lib/content/rules/location.ts';
-import { NotificationId } from '../../../lib/domain/content/notifications.ts';
+import { NotificationId } from '../../../lib/notifications/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { selects, updateNotifications } from '../../../lib/data/content/notifications.ts';
+import { selects, updateNotifications } from '../../../lib/notifications/notifications.ts';
 import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { placeOf } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { LocationKey } from '../../../lib/content/rules/location.ts';
-import { NotificationChange } from '../../../lib/domain/content/notifications.ts';
+import { NotificationChange } from '../../../lib/notifications/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';

@@ -1,6 +1,6 @@
 import type { Activity } from '../../activities/rules.ts';
 import { type Comment, read } from '../../comments/rules/comments.ts';
-import type { Notification } from '../../domain/content/notifications.ts';
+import type { Notification } from '../../notifications/rules.ts';
 import type { Reaction } from '../../reactions/rules.ts';
 import type { Recording } from '../../recordings/rules.ts';
 import type { Thread } from '../../comments/rules/threads.ts';

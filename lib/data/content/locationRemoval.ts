@@ -6,7 +6,7 @@ import { inParallel } from '../../shared/inParallel.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { inTransactions, openTable, replace, type Table, wanted } from '../../table/table.ts';
 import { type Located, type LocationRecords, readLocation } from '../../content/locationRecords.ts';
-import { notificationRemovalOps } from './notifications.ts';
+import { notificationRemovalOps } from '../../notifications/notifications.ts';
 import type { DocumentPlace } from '../../content/documentScope.ts';
 import { ReactionEntity, reactionRemovalOps } from '../../reactions/reactions.ts';
 import { recordingRemovalOps } from '../../recordings/recordings.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import {
   commentGoes, eraseFromActivity, eraseFromComment, eraseFromNotification, eraseFromRecording, eraseFromThread, type Leaving, quotedComment, recordingGoes, threadGoes, withoutReactors,
 } from '../../content/rules/erase.ts';
-import type { Notification } from '../../domain/content/notifications.ts';
+import type { Notification } from '../../notifications/rules.ts';
 import { instantKey } from '../../shared/times.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import { DocumentEntity } from '../../directory/documents.ts';
@@ -12,7 +12,7 @@ import { keyPrefix } from '../../table/keys.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { type Page, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
 import { ActivityEntity } from '../../activities/activities.ts';
-import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
+import { NotificationEntity, notificationRemovalOps } from '../../notifications/notifications.ts';
 import type { DocumentPlace } from '../../content/documentScope.ts';
 import { ReactionEntity } from '../../reactions/reactions.ts';
 import { findRecords, nameRecord, unnameRecord } from '../../content/recordIds.ts';

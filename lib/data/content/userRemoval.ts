@@ -12,7 +12,7 @@ import { keyPrefix } from '../../table/keys.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { replace, type Table, wanted, type WriteOp } from '../../table/table.ts';
 import { forget, type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from '../../content/involvements.ts';
-import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
+import { NotificationEntity, notificationRemovalOps } from '../../notifications/notifications.ts';
 import type { DocumentPlace } from '../../content/documentScope.ts';
 import { ReactionEntity, reactionRemovalOps, readReactionsOn } from '../../reactions/reactions.ts';
 import { RecordingEntity, recordingRemovalOps } from '../../recordings/recordings.ts';

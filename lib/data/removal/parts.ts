@@ -4,7 +4,7 @@ import { inParallel } from '../../shared/inParallel.ts';
 import { ActivityEntity } from '../../activities/activities.ts';
 import { DeletedThreadEntity } from '../../comments/deletedThreads.ts';
 import { InvolvementEntity } from '../../content/involvements.ts';
-import { NotificationEntity, notificationRemovalOps } from '../content/notifications.ts';
+import { NotificationEntity, notificationRemovalOps } from '../../notifications/notifications.ts';
 import type { DocumentPlace } from '../../content/documentScope.ts';
 import { ReactionEntity, reactionRemovalOps } from '../../reactions/reactions.ts';
 import { findRecords, RecordIdEntity, type RecordName, unnameRecord } from '../../content/recordIds.ts';

@@ -1,4 +1,4 @@
-import { NotificationSettingsEntity } from '../content/notificationSettings.ts';
+import { NotificationSettingsEntity } from '../../notifications/notificationSettings.ts';
 import type { Place } from '../../directory/folders/folders.ts';
 import type { Table } from '../../table/table.ts';
 import { ContactEntity, GrantEntity } from '../../directory/users.ts';

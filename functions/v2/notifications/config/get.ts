@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { readNotificationSettings } from '../../../../lib/data/content/notificationSettings.ts';
+import { readNotificationSettings } from '../../../../lib/notifications/notificationSettings.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { placeOf } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';

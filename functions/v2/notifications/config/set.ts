@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { writeNotificationSettings } from '../../../../lib/data/content/notificationSettings.ts';
+import { writeNotificationSettings } from '../../../../lib/notifications/notificationSettings.ts';
 import { requireWritable } from '../../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { placeOf } from '../../../../lib/directory/folders/folders.ts';

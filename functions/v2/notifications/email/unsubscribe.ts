@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { unsubscribeUsers } from '../../../../lib/data/unsubscriber.ts';
+import { unsubscribeUsers } from '../../../../lib/notifications/unsubscriber.ts';
 import { UNSUBSCRIBE_PATH, unsubscribeLinks } from '../../../../lib/email/unsubscribe.ts';
 import { html } from '../../../../lib/shared/html.ts';
 import { toPage } from '../../../../lib/http/page.ts';

@@ -3,7 +3,7 @@ import { readUserData, type UserDataCursor } from '../../../../lib/content/userD
 import { type EverywhereCursor, readUserDataEverywhere } from '../../../../lib/content/userDataEverywhere.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { ShownComment } from '../../../../lib/comments/rules/comments.ts';
-import { ShownNotification } from '../../../../lib/domain/content/notifications.ts';
+import { ShownNotification } from '../../../../lib/notifications/rules.ts';
 import { ShownReaction } from '../../../../lib/reactions/rules.ts';
 import { ShownRecording } from '../../../../lib/recordings/rules.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';

@@ -1,18 +1,18 @@
-import type { Capability } from '../../app/capability.ts';
-import { distinctBy } from '../../shared/collections.ts';
-import { names, type Notification, type ShownNotification, showNotification } from '../../domain/content/notifications.ts';
-import type { Guard } from '../../content/rules/threadAccess.ts';
-import { invalid } from '../../shared/errors.ts';
-import { limits } from '../../shared/schema.ts';
-import { type Document, DocumentReader } from '../../directory/documents.ts';
-import { type Place, placeOf } from '../../directory/folders/folders.ts';
-import { joinKey } from '../../table/keys.ts';
-import type { Organization } from '../../directory/organizations.ts';
-import { openTable, type Table } from '../../table/table.ts';
-import { EVERYBODY, InvolvementEntity, recordSortKey } from '../../content/involvements.ts';
+import type { Capability } from '../app/capability.ts';
+import { distinctBy } from '../shared/collections.ts';
+import { names, type Notification, type ShownNotification, showNotification } from './rules.ts';
+import type { Guard } from '../content/rules/threadAccess.ts';
+import { invalid } from '../shared/errors.ts';
+import { limits } from '../shared/schema.ts';
+import { type Document, DocumentReader } from '../directory/documents.ts';
+import { type Place, placeOf } from '../directory/folders/folders.ts';
+import { joinKey } from '../table/keys.ts';
+import type { Organization } from '../directory/organizations.ts';
+import { openTable, type Table } from '../table/table.ts';
+import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';
 import { namedNotifications, NotificationEntity, type PlacedNotification, readNotifications } from './notifications.ts';
-import { guardsOf, ViewerChecks } from '../../content/accessChecks.ts';
-import { everyDocument, liveDocuments, stretch, theseDocuments, walk, walkCursor } from '../../content/listDocuments.ts';
+import { guardsOf, ViewerChecks } from '../content/accessChecks.ts';
+import { everyDocument, liveDocuments, stretch, theseDocuments, walk, walkCursor } from '../content/listDocuments.ts';
 
 /** Which notifications are asked for; what is given is combined. */
 export interface NotificationFilter {

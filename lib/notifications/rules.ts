@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { isLongerThan } from '../../shared/bytes.ts';
-import { dict, distinct, distinctBy } from '../../shared/collections.ts';
-import { AccessContext, Id, limits, list, Name, OpenObject, optional, Text } from '../../shared/schema.ts';
-import { accessFields } from '../../directory/rules/access.ts';
-import { Location, locationKey } from '../../content/rules/location.ts';
-import { ContentUser, MOST_INVOLVED, StoredUser } from '../../content/rules/user.ts';
-import { Visibility } from '../../content/rules/visibility.ts';
+import { isLongerThan } from '../shared/bytes.ts';
+import { dict, distinct, distinctBy } from '../shared/collections.ts';
+import { AccessContext, Id, limits, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
+import { accessFields } from '../directory/rules/access.ts';
+import { Location, locationKey } from '../content/rules/location.ts';
+import { ContentUser, MOST_INVOLVED, StoredUser } from '../content/rules/user.ts';
+import { Visibility } from '../content/rules/visibility.ts';
 
 /** What callers may send of one notification, and what it may become: DynamoDB holds 400 KB in one item. */
 const LARGEST_BYTES = 256 * 1024;

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { building, type Capability } from '../app/capability.ts';
 import type { ConfigStore } from '../workspaces/configs/configStore.ts';
-import { type NotificationWriter, addNotifications } from '../data/content/notifications.ts';
+import { type NotificationWriter, addNotifications } from './notifications.ts';
 import { readNotificationConfig } from '../workspaces/configs/notificationConfig.ts';
 import { openTable } from '../table/table.ts';
 import { profilesOf, UserEntity } from '../directory/users.ts';
 import { Location } from '../content/rules/location.ts';
-import { newNotification, type Notification } from '../domain/content/notifications.ts';
+import { newNotification, type Notification } from './rules.ts';
 import { type ContentUser, MOST_INVOLVED, StoredUser } from '../content/rules/user.ts';
 import { incompleteActors, withActors } from '../domain/events/actors.ts';
 import { recipientsOf } from '../domain/events/recipients.ts';
@@ -15,7 +15,7 @@ import type { NotificationConfig } from '../workspaces/rules/notificationConfig.
 import { dict } from '../shared/collections.ts';
 import { derivedId } from '../shared/ids.ts';
 import { AccessContext, optional } from '../shared/schema.ts';
-import { type AudienceDeps, audienceRules, type OccurredEvent } from './audience.ts';
+import { type AudienceDeps, audienceRules, type OccurredEvent } from '../deliveries/audience.ts';
 
 /** How much of a comment's text a notification repeats, in UTF-8 bytes. */
 const TEXT_BYTES = 4 * 1024;

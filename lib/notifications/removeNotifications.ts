@@ -1,10 +1,10 @@
-import type { Capability } from '../../app/capability.ts';
-import { distinct } from '../../shared/collections.ts';
-import type { ItemOutcome } from '../../shared/results.ts';
-import type { Document } from '../../directory/documents.ts';
-import { placeOf } from '../../directory/folders/folders.ts';
-import type { Organization } from '../../directory/organizations.ts';
-import { openTable, type Table } from '../../table/table.ts';
+import type { Capability } from '../app/capability.ts';
+import { distinct } from '../shared/collections.ts';
+import type { ItemOutcome } from '../shared/results.ts';
+import type { Document } from '../directory/documents.ts';
+import { placeOf } from '../directory/folders/folders.ts';
+import type { Organization } from '../directory/organizations.ts';
+import { openTable, type Table } from '../table/table.ts';
 import { type NotificationFilter, NotificationLists } from './notificationLists.ts';
 import { NotificationWriter, selects } from './notifications.ts';
 

@@ -1,25 +1,25 @@
-import type { Capability } from '../../app/capability.ts';
-import { distinct } from '../../shared/collections.ts';
-import { instantKey } from '../../shared/times.ts';
-import { contextItems } from '../../comments/rules/comments.ts';
-import { annotationOf, changeNotification, fits, names, Notification, type NotificationChange, type ThreadReference } from '../../domain/content/notifications.ts';
-import { completeUser, type ContentUser, isIncomplete } from '../../content/rules/user.ts';
-import { inSlices } from '../../shared/inSlices.ts';
-import type { ItemOutcome } from '../../shared/results.ts';
-import { type Document, DocumentReader, type PlacedDocument } from '../../directory/documents.ts';
-import { defineEntity, type Stored } from '../../table/entity.ts';
-import { type Place, placeOf } from '../../directory/folders/folders.ts';
-import type { Organization } from '../../directory/organizations.ts';
-import { settle } from '../../table/retryOnConflict.ts';
-import { insert, openTable, remove, replace, type Table, type WriteOp } from '../../table/table.ts';
-import { UserEntity } from '../../directory/users.ts';
-import { writeEach } from '../../table/writeEach.ts';
-import { EVERYBODY, forget, type Involvement, involve, recordSortKey, recordsOf } from '../../content/involvements.ts';
-import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
-import { findRecords, nameRecord, type RecordName, type RecordPosition, unnameRecord } from '../../content/recordIds.ts';
-import { ThreadEntity } from '../../comments/threads.ts';
-import { usersWithAccess } from '../../content/accessChecks.ts';
-import { liveDocuments } from '../../content/listDocuments.ts';
+import type { Capability } from '../app/capability.ts';
+import { distinct } from '../shared/collections.ts';
+import { instantKey } from '../shared/times.ts';
+import { contextItems } from '../comments/rules/comments.ts';
+import { annotationOf, changeNotification, fits, names, Notification, type NotificationChange, type ThreadReference } from './rules.ts';
+import { completeUser, type ContentUser, isIncomplete } from '../content/rules/user.ts';
+import { inSlices } from '../shared/inSlices.ts';
+import type { ItemOutcome } from '../shared/results.ts';
+import { type Document, DocumentReader, type PlacedDocument } from '../directory/documents.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import { type Place, placeOf } from '../directory/folders/folders.ts';
+import type { Organization } from '../directory/organizations.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { UserEntity } from '../directory/users.ts';
+import { writeEach } from '../table/writeEach.ts';
+import { EVERYBODY, forget, type Involvement, involve, recordSortKey, recordsOf } from '../content/involvements.ts';
+import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
+import { findRecords, nameRecord, type RecordName, type RecordPosition, unnameRecord } from '../content/recordIds.ts';
+import { ThreadEntity } from '../comments/threads.ts';
+import { usersWithAccess } from '../content/accessChecks.ts';
+import { liveDocuments } from '../content/listDocuments.ts';
 
 /** A notification, with whom it is for. Its id is unique in the organization. */
 export const NotificationEntity = defineEntity({

@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import type { Capability } from '../../app/capability.ts';
-import { givenAt, hasEnded } from '../../directory/rules/access.ts';
-import { levelsFor, type NotificationChannel, type NotificationLevel, notificationChannels, type NotificationLevels, notificationLevels } from '../../domain/events/recipients.ts';
-import { defineEntity, type Stored } from '../../table/entity.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import { keyPrefix } from '../../table/keys.ts';
-import { insert, openTable, type Queried, replace, type Table } from '../../table/table.ts';
-import { UserEntity } from '../../directory/users.ts';
-import { writeEach } from '../../table/writeEach.ts';
+import type { Capability } from '../app/capability.ts';
+import { givenAt, hasEnded } from '../directory/rules/access.ts';
+import { levelsFor, type NotificationChannel, type NotificationLevel, notificationChannels, type NotificationLevels, notificationLevels } from '../domain/events/recipients.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import { keyPrefix } from '../table/keys.ts';
+import { insert, openTable, type Queried, replace, type Table } from '../table/table.ts';
+import { UserEntity } from '../directory/users.ts';
+import { writeEach } from '../table/writeEach.ts';
 
 const Level = z.enum(notificationLevels).optional();
 

@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import type { Subscriber } from '../domain/mails/subscriber.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix, type SettingsScope } from './content/notificationSettings.ts';
+import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix, type SettingsScope } from './notificationSettings.ts';
 import { type Place, placeOf } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
