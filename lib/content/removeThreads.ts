@@ -5,7 +5,7 @@ import type { Thread } from '../comments/rules/threads.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { inSlices } from '../shared/inSlices.ts';
-import { LeftEditor, removeLeftEditor } from '../data/crdt/removal.ts';
+import { LeftEditor, removeLeftEditor } from '../editors/removeEditors.ts';
 import type { Stored } from '../table/entity.ts';
 import { beginJob, endJob } from '../jobs/jobStore.ts';
 import { settle } from '../table/retryOnConflict.ts';

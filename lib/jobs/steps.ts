@@ -2,7 +2,7 @@ import { building, type Capability } from '../app/capability.ts';
 import { countAgentRunsStep } from '../data/agents/counting.ts';
 import { removeAgentStep } from '../data/agents/removal.ts';
 import { removeRest } from '../content/removeThreads.ts';
-import { emitEditorUpdateStep } from '../data/crdt/events.ts';
+import { emitEditorUpdateStep } from '../editors/emitEditorUpdate.ts';
 import { eraseUsersStep } from '../data/erasure.ts';
 import { changeFoldersStep } from '../directory/folders/changeFoldersStep.ts';
 import { doJobs, type StepResult, type StoredJob } from './jobStore.ts';

@@ -1,9 +1,9 @@
 /** Collaborative-editor data: the size of changes and states, and the time of the worst ones. */
 import * as Y from 'yjs';
-import { encodeState, openDocument, stateVectorOf } from '../../lib/domain/crdt/document.ts';
-import { replaceValue } from '../../lib/domain/crdt/editing.ts';
-import { readValue } from '../../lib/domain/crdt/reading.ts';
-import type { CrdtType, CrdtValue } from '../../lib/domain/crdt/values.ts';
+import { encodeState, openDocument, stateVectorOf } from '../../lib/editors/rules/yjs/document.ts';
+import { replaceValue } from '../../lib/editors/rules/yjs/editing.ts';
+import { readValue } from '../../lib/editors/rules/yjs/reading.ts';
+import type { CrdtType, CrdtValue } from '../../lib/editors/rules/yjs/values.ts';
 import { printTable, quantile, ratio, reached } from './report.ts';
 
 const SIZE = 100_000;

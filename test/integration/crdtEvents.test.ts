@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
-import { emitEditorUpdateStep } from '../../lib/data/crdt/events.ts';
+import { emitEditorUpdateStep } from '../../lib/editors/emitEditorUpdate.ts';
 import { JobEntity, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { sampleEvent } from '../../lib/domain/events/samples.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
-import { encodeState, openDocument, stateVectorOf, updateSince } from '../../lib/domain/crdt/document.ts';
-import { faultOf, replaceValue } from '../../lib/domain/crdt/editing.ts';
-import { faultOfUpdate, readValue } from '../../lib/domain/crdt/reading.ts';
-import { readText } from '../../lib/domain/crdt/plainText.ts';
-import type { CrdtType, CrdtValue } from '../../lib/domain/crdt/values.ts';
+import { encodeState, openDocument, stateVectorOf, updateSince } from '../../lib/editors/rules/yjs/document.ts';
+import { faultOf, replaceValue } from '../../lib/editors/rules/yjs/editing.ts';
+import { faultOfUpdate, readValue } from '../../lib/editors/rules/yjs/reading.ts';
+import { readText } from '../../lib/editors/rules/yjs/plainText.ts';
+import type { CrdtType, CrdtValue } from '../../lib/editors/rules/yjs/values.ts';
 
 type Random = (below: number) => number;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { replacements } from '../../lib/domain/crdt/align.ts';
-import { diff } from '../../lib/domain/crdt/diff.ts';
-import { textEdits } from '../../lib/domain/crdt/textDiff.ts';
+import { replacements } from '../../lib/editors/rules/yjs/align.ts';
+import { diff } from '../../lib/editors/rules/yjs/diff.ts';
+import { textEdits } from '../../lib/editors/rules/yjs/textDiff.ts';
 
 function applied(text: string, edits: ReturnType<typeof textEdits>): string {
   return edits.toReversed().reduce((result, { index, remove, insert }) => result.slice(0, index) + insert + result.slice(index + remove), text);

@@ -2,10 +2,10 @@ import { deepStrictEqual } from 'node:assert';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
-import { encodeState, openDocument } from '../../lib/domain/crdt/document.ts';
-import { faultOf, replaceValue } from '../../lib/domain/crdt/editing.ts';
-import { readValue } from '../../lib/domain/crdt/reading.ts';
-import { crdtLimits, type CrdtType, type CrdtValue } from '../../lib/domain/crdt/values.ts';
+import { encodeState, openDocument } from '../../lib/editors/rules/yjs/document.ts';
+import { faultOf, replaceValue } from '../../lib/editors/rules/yjs/editing.ts';
+import { readValue } from '../../lib/editors/rules/yjs/reading.ts';
+import { crdtLimits, type CrdtType, type CrdtValue } from '../../lib/editors/rules/yjs/values.ts';
 
 /** Any text that Unicode knows. */
 const anyText = fc.string({ unit: 'binary', maxLength: 30 });

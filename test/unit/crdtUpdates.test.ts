@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createEncoder, type Encoder, toUint8Array, writeAny, writeUint8, writeVarString, writeVarUint } from 'lib0/encoding';
 import * as Y from 'yjs';
-import { encodeState, MalformedUpdate, openDocument, stateVectorOf, updateSince } from '../../lib/domain/crdt/document.ts';
-import { replaceValue } from '../../lib/domain/crdt/editing.ts';
-import { faultOfUpdate, readValue } from '../../lib/domain/crdt/reading.ts';
-import { crdtLimits, type CrdtType, type CrdtValue } from '../../lib/domain/crdt/values.ts';
+import { encodeState, MalformedUpdate, openDocument, stateVectorOf, updateSince } from '../../lib/editors/rules/yjs/document.ts';
+import { replaceValue } from '../../lib/editors/rules/yjs/editing.ts';
+import { faultOfUpdate, readValue } from '../../lib/editors/rules/yjs/reading.ts';
+import { crdtLimits, type CrdtType, type CrdtValue } from '../../lib/editors/rules/yjs/values.ts';
 import { cpuMilliseconds } from '../support/cpu.ts';
 
 function stored(type: CrdtType, value: CrdtValue): Y.Doc {

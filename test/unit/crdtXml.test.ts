@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
-import { encodeState, openDocument } from '../../lib/domain/crdt/document.ts';
-import { faultOf, replaceValue } from '../../lib/domain/crdt/editing.ts';
-import { readValue } from '../../lib/domain/crdt/reading.ts';
-import { crdtLimits } from '../../lib/domain/crdt/values.ts';
-import { decodeName, encodeName } from '../../lib/domain/crdt/xmlText.ts';
+import { encodeState, openDocument } from '../../lib/editors/rules/yjs/document.ts';
+import { faultOf, replaceValue } from '../../lib/editors/rules/yjs/editing.ts';
+import { readValue } from '../../lib/editors/rules/yjs/reading.ts';
+import { crdtLimits } from '../../lib/editors/rules/yjs/values.ts';
+import { decodeName, encodeName } from '../../lib/editors/rules/yjs/xmlText.ts';
 
 /** A document as its log, in which each replace is computed on what was stored. */
 class XmlLog {

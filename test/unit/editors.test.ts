@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
-import type { Editor, EditorUpdate } from '../../lib/data/crdt/entities.ts';
-import { pack, unpack } from '../../lib/data/crdt/packing.ts';
-import { isLongLog } from '../../lib/data/crdt/weight.ts';
-import { Base64, editorRecord, EMPTY_UPDATE } from '../../lib/domain/editors.ts';
-import { merged } from '../../lib/domain/editorUpdates.ts';
+import type { Editor, EditorUpdate } from '../../lib/editors/entities.ts';
+import { pack, unpack } from '../../lib/editors/compression.ts';
+import { isLongLog } from '../../lib/editors/logWeight.ts';
+import { Base64, editorRecord, EMPTY_UPDATE } from '../../lib/editors/rules/editors.ts';
+import { merged } from '../../lib/editors/rules/editorUpdates.ts';
 import { editorUpdateData } from '../../lib/domain/events/crdt.ts';
 
 describe('packing', () => {

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
-import { followChange } from '../../../lib/data/crdt/following.ts';
-import { replaceEditors } from '../../../lib/data/crdt/replacing.ts';
-import { requireFitting, ValueRequest } from '../../../lib/domain/editorValues.ts';
+import { followChange } from '../../../lib/editors/followChange.ts';
+import { replaceEditors } from '../../../lib/editors/replaceEditors.ts';
+import { requireFitting, ValueRequest } from '../../../lib/editors/rules/editorValues.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 

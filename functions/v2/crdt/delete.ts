@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { findPlace } from '../../../lib/content/documentScope.ts';
-import { removeEditors } from '../../../lib/data/crdt/removal.ts';
+import { removeEditors } from '../../../lib/editors/removeEditors.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { ownIds } from '../../../lib/domain/editors.ts';
+import { ownIds } from '../../../lib/editors/rules/editors.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { findPlace } from '../../../lib/content/documentScope.ts';
-import { listEditors } from '../../../lib/data/crdt/values.ts';
-import { crdtTypes } from '../../../lib/domain/crdt/values.ts';
-import { EditorRecord, ownIds } from '../../../lib/domain/editors.ts';
+import { listEditors } from '../../../lib/editors/editorValues.ts';
+import { crdtTypes } from '../../../lib/editors/rules/yjs/values.ts';
+import { EditorRecord, ownIds } from '../../../lib/editors/rules/editors.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../lib/shared/schema.ts';

@@ -12,7 +12,7 @@ import { RecordingEntity, recordingRemovalOps } from '../../recordings/recording
 import { commentRemovalOps, forgetAssignee } from '../../content/removeThreads.ts';
 import { ThreadCounterEntity } from '../../comments/threadNumbers.ts';
 import { CommentEntity, ThreadEntity } from '../../comments/threads.ts';
-import { editorPart } from '../crdt/removal.ts';
+import { editorPart } from '../../editors/removeEditors.ts';
 import type { Key, Stored } from '../../table/entity.ts';
 import { judgmentPart } from '../memory/removal.ts';
 import type { Queried, Table, WriteOp } from '../../table/table.ts';

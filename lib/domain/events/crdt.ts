@@ -1,6 +1,6 @@
 import { isLongerThan } from '../../shared/bytes.ts';
 import { type ContentNames, eventIds, eventMetadata } from '../../content/rules/names.ts';
-import type { EditorRecord } from '../editors.ts';
+import type { EditorRecord } from '../../editors/rules/editors.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './payload.ts';
 
 /** The value of an editor is left out of an event above this size as JSON (design 6). */

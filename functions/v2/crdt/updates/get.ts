@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { findPlace } from '../../../../lib/content/documentScope.ts';
-import { readUpdates } from '../../../../lib/data/crdt/updates.ts';
-import { Base64, editorName, UPDATES_ANSWER_BYTES, Version } from '../../../../lib/domain/editors.ts';
+import { readUpdates } from '../../../../lib/editors/editorUpdates.ts';
+import { Base64, editorName, UPDATES_ANSWER_BYTES, Version } from '../../../../lib/editors/rules/editors.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { optional } from '../../../../lib/shared/schema.ts';

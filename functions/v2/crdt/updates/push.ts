@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../../lib/content/documentScope.ts';
-import { followChange } from '../../../../lib/data/crdt/following.ts';
-import { pushToEditors } from '../../../../lib/data/crdt/pushing.ts';
-import { Base64, changing, editorName } from '../../../../lib/domain/editors.ts';
+import { followChange } from '../../../../lib/editors/followChange.ts';
+import { pushToEditors } from '../../../../lib/editors/pushUpdates.ts';
+import { Base64, changing, editorName } from '../../../../lib/editors/rules/editors.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

@@ -1,7 +1,7 @@
-import { inParallel } from '../../shared/inParallel.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import { newId } from '../../shared/ids.ts';
-import { type Table, upsert } from '../../table/table.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import { newId } from '../shared/ids.ts';
+import { type Table, upsert } from '../table/table.ts';
 import { type Blob, EditorPartEntity } from './entities.ts';
 
 /** What a part has: DynamoDB holds 400 KB in an item. */

@@ -1,13 +1,13 @@
-import type { Capability } from '../../app/capability.ts';
-import { openDocument } from '../../domain/crdt/document.ts';
-import { readValue } from '../../domain/crdt/reading.ts';
-import type { CrdtType } from '../../domain/crdt/values.ts';
-import { type EditorRecord, editorRecord } from '../../domain/editors.ts';
-import { ANSWER_BYTES } from '../../http/envelope.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import { openTable, type Table } from '../../table/table.ts';
-import type { EditorState } from './assembly.ts';
-import { EditorReader } from './reading.ts';
+import type { Capability } from '../app/capability.ts';
+import { openDocument } from './rules/yjs/document.ts';
+import { readValue } from './rules/yjs/reading.ts';
+import type { CrdtType } from './rules/yjs/values.ts';
+import { type EditorRecord, editorRecord } from './rules/editors.ts';
+import { ANSWER_BYTES } from '../http/envelope.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import { openTable, type Table } from '../table/table.ts';
+import type { EditorState } from './editorState.ts';
+import { EditorReader } from './editorReader.ts';
 
 /** Reads editors as values. */
 export class EditorValues {

@@ -1,13 +1,13 @@
-import { building, type Capability } from '../../app/capability.ts';
-import { sendHints } from '../../deliveries/hints.ts';
-import type { Log } from '../../app/endpoint.ts';
-import { sendTo } from '../../workers/queues.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import { jobMessage } from '../../jobs/jobStore.ts';
-import { openTable } from '../../table/table.ts';
+import { building, type Capability } from '../app/capability.ts';
+import { sendHints } from '../deliveries/hints.ts';
+import type { Log } from '../app/endpoint.ts';
+import { sendTo } from '../workers/queues.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import { jobMessage } from '../jobs/jobStore.ts';
+import { openTable } from '../table/table.ts';
 import { compact } from './compaction.ts';
-import { DEBOUNCE_MS } from './telling.ts';
-import type { Changed } from './writing.ts';
+import { DEBOUNCE_MS } from './debounce.ts';
+import type { Changed } from './editorWriter.ts';
 
 /**
  * Does what follows a change that is made: sends the message of the job that tells of it, and compacts the log when it has become long. Never

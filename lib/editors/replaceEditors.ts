@@ -1,16 +1,16 @@
 import type * as Y from 'yjs';
-import type { Capability } from '../../app/capability.ts';
-import { encodeState, openDocument } from '../../domain/crdt/document.ts';
-import { replaceValue } from '../../domain/crdt/editing.ts';
-import { crdtLimits, type CrdtType, type CrdtValue } from '../../domain/crdt/values.ts';
-import { requireSameKind } from '../../domain/editors.ts';
-import { ApiError, invalid } from '../../shared/errors.ts';
-import { newId } from '../../shared/ids.ts';
-import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
-import { insert, openTable } from '../../table/table.ts';
+import type { Capability } from '../app/capability.ts';
+import { encodeState, openDocument } from './rules/yjs/document.ts';
+import { replaceValue } from './rules/yjs/editing.ts';
+import { crdtLimits, type CrdtType, type CrdtValue } from './rules/yjs/values.ts';
+import { requireSameKind } from './rules/editors.ts';
+import { ApiError, invalid } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
+import { insert, openTable } from '../table/table.ts';
 import { type Editor, EditorEntity, EditorUpdateEntity } from './entities.ts';
-import { beginTelling } from './telling.ts';
-import { type Changed, type Changing, EditorWriter, INLINE_BYTES, tooManyOthers } from './writing.ts';
+import { beginTelling } from './debounce.ts';
+import { type Changed, type Changing, EditorWriter, INLINE_BYTES, tooManyOthers } from './editorWriter.ts';
 
 /** What is to be in an editor. */
 export interface NewValue {

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { newId } from '../../shared/ids.ts';
-import type { ContentPlace } from '../../content/documentScope.ts';
-import { beginJob, type JobMessage } from '../../jobs/jobStore.ts';
-import type { WriteOp } from '../../table/table.ts';
+import { newId } from '../shared/ids.ts';
+import type { ContentPlace } from '../content/documentScope.ts';
+import { beginJob, type JobMessage } from '../jobs/jobStore.ts';
+import type { WriteOp } from '../table/table.ts';
 import type { Editor, EditorUpdate } from './entities.ts';
 
 /** How long changes are gathered before one event tells of them. */

@@ -1,4 +1,4 @@
-import type { EditorState } from './assembly.ts';
+import type { EditorState } from './editorState.ts';
 
 /** How many bytes of updates are remembered. */
 const MOST_BYTES = 24_000_000;

@@ -1,18 +1,18 @@
 import type * as Y from 'yjs';
-import { openDocument } from '../../domain/crdt/document.ts';
-import { ApiError } from '../../shared/errors.ts';
-import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
-import type { JobMessage } from '../../jobs/jobStore.ts';
-import { pause } from '../../table/retryOnConflict.ts';
-import { insert, type WriteOp } from '../../table/table.ts';
-import type { EditorState } from './assembly.ts';
+import { openDocument } from './rules/yjs/document.ts';
+import { ApiError } from '../shared/errors.ts';
+import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
+import type { JobMessage } from '../jobs/jobStore.ts';
+import { pause } from '../table/retryOnConflict.ts';
+import { insert, type WriteOp } from '../table/table.ts';
+import type { EditorState } from './editorState.ts';
 import { writeBlob } from './blobs.ts';
 import { type Editor, type EditorUpdate, EditorUpdateEntity } from './entities.ts';
-import { pack } from './packing.ts';
-import { EditorReader } from './reading.ts';
-import { beginTelling, isBeingTold } from './telling.ts';
-import { unknownEditor } from './unknown.ts';
-import { isLongLog, logWeight } from './weight.ts';
+import { pack } from './compression.ts';
+import { EditorReader } from './editorReader.ts';
+import { beginTelling, isBeingTold } from './debounce.ts';
+import { unknownEditor } from './unknownEditor.ts';
+import { isLongLog, logWeight } from './logWeight.ts';
 
 /** What is packed to more than this lies in a blob, so that who only looks for news reads little. */
 export const INLINE_BYTES = 8_192;

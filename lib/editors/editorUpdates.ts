@@ -1,11 +1,11 @@
-import type { Capability } from '../../app/capability.ts';
-import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from '../../domain/crdt/document.ts';
-import { merged } from '../../domain/editorUpdates.ts';
-import { invalid } from '../../shared/errors.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import { openTable, type Table } from '../../table/table.ts';
-import { EditorReader } from './reading.ts';
-import { unknownEditor } from './unknown.ts';
+import type { Capability } from '../app/capability.ts';
+import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from './rules/yjs/document.ts';
+import { merged } from './rules/editorUpdates.ts';
+import { invalid } from '../shared/errors.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import { openTable, type Table } from '../table/table.ts';
+import { EditorReader } from './editorReader.ts';
+import { unknownEditor } from './unknownEditor.ts';
 
 /** What a client has of an editor. */
 export interface Having {

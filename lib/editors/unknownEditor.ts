@@ -1,4 +1,4 @@
-import { ApiError } from '../../shared/errors.ts';
+import { ApiError } from '../shared/errors.ts';
 
 /** NOT_FOUND: there is no editor under an id. */
 export function unknownEditor(): ApiError {

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { invalid } from '../shared/errors.ts';
-import { Id, optional } from '../shared/schema.ts';
-import { faultOf } from './crdt/editing.ts';
-import { crdtTypes } from './crdt/values.ts';
+import { invalid } from '../../shared/errors.ts';
+import { Id, optional } from '../../shared/schema.ts';
+import { faultOf } from './yjs/editing.ts';
+import { crdtTypes } from './yjs/values.ts';
 import { changing, editorName, EditorValue, ownIds } from './editors.ts';
 
 /** A request that says what is to be in an editor. `contentKey` is where in the document of Yjs it lies. */

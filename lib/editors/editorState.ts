@@ -1,6 +1,6 @@
-import type { Stored } from '../../table/entity.ts';
+import type { Stored } from '../table/entity.ts';
 import type { Blob, Editor, EditorItem, EditorUpdate } from './entities.ts';
-import { unpack } from './packing.ts';
+import { unpack } from './compression.ts';
 
 /** An editor at a version: all of its updates up to it, the first of which may be a snapshot of many. */
 export interface EditorState {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { invalid } from '../shared/errors.ts';
-import { Id, IsoTime, optional } from '../shared/schema.ts';
-import type { CrdtType, CrdtValue } from './crdt/values.ts';
+import { invalid } from '../../shared/errors.ts';
+import { Id, IsoTime, optional } from '../../shared/schema.ts';
+import type { CrdtType, CrdtValue } from './yjs/values.ts';
 
 /** An update that changes nothing. */
 export const EMPTY_UPDATE: Uint8Array = /* @__PURE__ */ Uint8Array.of(0, 0);

@@ -1,5 +1,5 @@
 import * as Y from 'yjs';
-import { MalformedUpdate } from './crdt/document.ts';
+import { MalformedUpdate } from './yjs/document.ts';
 import { EMPTY_UPDATE } from './editors.ts';
 
 /** Whether a document has all of an update already: once more it would change nothing. */

@@ -1,12 +1,12 @@
-import { encodeState, openDocument } from '../../domain/crdt/document.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import type { Key } from '../../table/entity.ts';
-import { replace, type Table } from '../../table/table.ts';
-import { Assembly } from './assembly.ts';
+import { encodeState, openDocument } from './rules/yjs/document.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import type { Key } from '../table/entity.ts';
+import { replace, type Table } from '../table/table.ts';
+import { Assembly } from './editorState.ts';
 import { writeBlob } from './blobs.ts';
 import { EditorEntity, EditorItems, type EditorItem } from './entities.ts';
-import { pack } from './packing.ts';
-import { lengths } from './weight.ts';
+import { pack } from './compression.ts';
+import { lengths } from './logWeight.ts';
 
 /**
  * How long an update stays after it was sent, though a snapshot covers it: longer than any request lives that could still take its version for

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import type { Capability } from '../../app/capability.ts';
-import { newId } from '../../shared/ids.ts';
-import type { ItemOutcome } from '../../shared/results.ts';
-import type { ContentPlace, DocumentPlace } from '../../content/documentScope.ts';
-import type { Key, Stored } from '../../table/entity.ts';
-import { beginJob, SETTLED_MS } from '../../jobs/jobStore.ts';
-import { openTable, remove, type Table } from '../../table/table.ts';
-import { writeEach } from '../../table/writeEach.ts';
+import type { Capability } from '../app/capability.ts';
+import { newId } from '../shared/ids.ts';
+import type { ItemOutcome } from '../shared/results.ts';
+import type { ContentPlace, DocumentPlace } from '../content/documentScope.ts';
+import type { Key, Stored } from '../table/entity.ts';
+import { beginJob, SETTLED_MS } from '../jobs/jobStore.ts';
+import { openTable, remove, type Table } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
 import { beforeEditor, type Editor, EditorEntity, EditorItems, EditorPartEntity, EditorUpdateEntity } from './entities.ts';
 
 /** How many items are removed at a time, and how much of them is read. */

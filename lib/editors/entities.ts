@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { CrdtType } from '../../domain/crdt/values.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import { defineEntity, type Item, type Stored } from '../../table/entity.ts';
-import { joinKey } from '../../table/keys.ts';
-import type { Queried } from '../../table/table.ts';
+import type { CrdtType } from './rules/yjs/values.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import { defineEntity, type Item, type Stored } from '../table/entity.ts';
+import { joinKey } from '../table/keys.ts';
+import type { Queried } from '../table/table.ts';
 
 /** Spelled out here: the module that has them has the XML parser as well, which those who only read and remove do not need. */
 const types = ['text', 'map', 'array', 'xml'] as const satisfies readonly CrdtType[];

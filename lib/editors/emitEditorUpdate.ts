@@ -1,19 +1,19 @@
-import { openDocument } from '../../domain/crdt/document.ts';
-import { readValue } from '../../domain/crdt/reading.ts';
-import { editorRecord } from '../../domain/editors.ts';
-import { editorUpdatePayload } from '../../domain/events/crdt.ts';
-import type { ContentNames } from '../../content/rules/names.ts';
-import { DocumentEntity } from '../../directory/documents.ts';
-import { emit } from '../events.ts';
-import { endJob, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
-import { OrganizationEntity } from '../../directory/organizations.ts';
-import { pause } from '../../table/retryOnConflict.ts';
-import { insert, type Table, wanted, type WriteOp } from '../../table/table.ts';
-import type { EditorState } from './assembly.ts';
+import { openDocument } from './rules/yjs/document.ts';
+import { readValue } from './rules/yjs/reading.ts';
+import { editorRecord } from './rules/editors.ts';
+import { editorUpdatePayload } from '../domain/events/crdt.ts';
+import type { ContentNames } from '../content/rules/names.ts';
+import { DocumentEntity } from '../directory/documents.ts';
+import { emit } from '../data/events.ts';
+import { endJob, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import { OrganizationEntity } from '../directory/organizations.ts';
+import { pause } from '../table/retryOnConflict.ts';
+import { insert, type Table, wanted, type WriteOp } from '../table/table.ts';
+import type { EditorState } from './editorState.ts';
 import { type EditorUpdate, EditorUpdateEntity } from './entities.ts';
-import { EditorReader } from './reading.ts';
-import { DEBOUNCE_MS, Telling } from './telling.ts';
-import { logWeight } from './weight.ts';
+import { EditorReader } from './editorReader.ts';
+import { DEBOUNCE_MS, Telling } from './debounce.ts';
+import { logWeight } from './logWeight.ts';
 
 const TRIES = 20;
 /** The pauses between tries grow no further from here on. */

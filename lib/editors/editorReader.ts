@@ -1,10 +1,10 @@
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import type { Stored } from '../../table/entity.ts';
-import { pause } from '../../table/retryOnConflict.ts';
-import type { Table } from '../../table/table.ts';
-import { Assembly, type Blobs, bytesOf, type EditorState } from './assembly.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import type { Stored } from '../table/entity.ts';
+import { pause } from '../table/retryOnConflict.ts';
+import type { Table } from '../table/table.ts';
+import { Assembly, type Blobs, bytesOf, type EditorState } from './editorState.ts';
 import { type Blob, type Editor, EditorItems, EditorPartEntity, type EditorUpdate, sinceVersion } from './entities.ts';
-import { KnownStates } from './known.ts';
+import { KnownStates } from './knownStates.ts';
 
 /** How much is read at a time. */
 const PAGE = { limit: 1_000, bytes: 1_000_000 };

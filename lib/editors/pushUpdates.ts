@@ -1,10 +1,10 @@
-import type { Capability } from '../../app/capability.ts';
-import { faultOfUpdate } from '../../domain/crdt/reading.ts';
-import { holds } from '../../domain/editorUpdates.ts';
-import { invalid } from '../../shared/errors.ts';
-import type { ContentPlace } from '../../content/documentScope.ts';
-import { openTable } from '../../table/table.ts';
-import { type Changed, type Changing, EditorWriter } from './writing.ts';
+import type { Capability } from '../app/capability.ts';
+import { faultOfUpdate } from './rules/yjs/reading.ts';
+import { holds } from './rules/editorUpdates.ts';
+import { invalid } from '../shared/errors.ts';
+import type { ContentPlace } from '../content/documentScope.ts';
+import { openTable } from '../table/table.ts';
+import { type Changed, type Changing, EditorWriter } from './editorWriter.ts';
 
 /** Takes what clients change in editors. */
 export class EditorPusher extends EditorWriter {
