@@ -1,7 +1,7 @@
 import { type BedrockRuntimeClient, type ContentBlock, ConverseCommand, type ConverseCommandOutput, type Tool } from '@aws-sdk/client-bedrock-runtime';
 import type { Capability } from '../app/capability.ts';
-import type { ModelAnswer, Question } from '../domain/agents/extraction/answer.ts';
-import type { Provider } from '../domain/agents/extraction/request.ts';
+import type { ModelAnswer, Question } from '../agents/rules/extraction/answer.ts';
+import type { Provider } from '../agents/rules/extraction/request.ts';
 import { openBedrock } from './client.ts';
 import { pauseBefore, type Tries, usual } from './retries.ts';
 

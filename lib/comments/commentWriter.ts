@@ -8,7 +8,7 @@ import { ApiError, invalid } from '../shared/errors.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
-import { findAgents } from '../data/agents/runs.ts';
+import { findAgents } from '../agents/agentRuns.ts';
 import type { Stored } from '../table/entity.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { insert, inTransactions, openTable, replace, wanted, type WriteOp } from '../table/table.ts';

@@ -10,7 +10,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import { limits } from '../shared/schema.ts';
 import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
-import { findAgents, type FoundAgents, missingAgent } from '../data/agents/runs.ts';
+import { findAgents, type FoundAgents, missingAgent } from '../agents/agentRuns.ts';
 import type { Stored } from '../table/entity.ts';
 import { judgmentOps } from '../data/memory/deciding.ts';
 import { settle } from '../table/retryOnConflict.ts';

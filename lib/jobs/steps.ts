@@ -1,6 +1,6 @@
 import { building, type Capability } from '../app/capability.ts';
-import { countAgentRunsStep } from '../data/agents/counting.ts';
-import { removeAgentStep } from '../data/agents/removal.ts';
+import { countAgentRunsStep } from '../agents/countAgentRuns.ts';
+import { removeAgentStep } from '../agents/removeAgentStep.ts';
 import { removeRest } from '../content/removeThreads.ts';
 import { emitEditorUpdateStep } from '../editors/emitEditorUpdate.ts';
 import { eraseUsersStep } from '../data/erasure.ts';

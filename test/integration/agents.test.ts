@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { secretBox } from '../../lib/crypto/secretBox.ts';
-import { AgentReader } from '../../lib/data/agents/reader.ts';
-import { openVersion } from '../../lib/data/agents/secrets.ts';
-import { AgentWriter } from '../../lib/data/agents/writer.ts';
+import { AgentReader } from '../../lib/agents/agentReader.ts';
+import { openVersion } from '../../lib/agents/agentSecrets.ts';
+import { AgentWriter } from '../../lib/agents/agentWriter.ts';
 import { openTable, Table } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

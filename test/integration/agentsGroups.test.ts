@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { AgentEntity } from '../../lib/data/agents/entities.ts';
-import { AgentGroupStore } from '../../lib/data/agents/groups.ts';
-import { removeAgentStep } from '../../lib/data/agents/removal.ts';
+import { AgentEntity } from '../../lib/agents/entities.ts';
+import { AgentGroupStore } from '../../lib/agents/agentGroups.ts';
+import { removeAgentStep } from '../../lib/agents/removeAgentStep.ts';
 import { JobEntity } from '../../lib/jobs/jobStore.ts';
 import { openTable, Table, upsert } from '../../lib/table/table.ts';
-import { MOST_AGENTS } from '../../lib/domain/agents/agents.ts';
-import { listedBuiltInAgents } from '../../lib/domain/agents/builtIn.ts';
+import { MOST_AGENTS } from '../../lib/agents/rules/agents.ts';
+import { listedBuiltInAgents } from '../../lib/agents/rules/builtIn.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import { itemsOf } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CreateAgent } from '../../lib/domain/agents/configuration.ts';
-import { ExtractionRequest, FILE_BYTES } from '../../lib/domain/agents/extraction/request.ts';
-import { type ExtractionResult, MOST_AGENTS, MOST_SKIPPED } from '../../lib/domain/agents/extraction/result.ts';
-import { readSource } from '../../lib/domain/agents/extraction/source.ts';
+import { CreateAgent } from '../../lib/agents/rules/configuration.ts';
+import { ExtractionRequest, FILE_BYTES } from '../../lib/agents/rules/extraction/request.ts';
+import { type ExtractionResult, MOST_AGENTS, MOST_SKIPPED } from '../../lib/agents/rules/extraction/result.ts';
+import { readSource } from '../../lib/agents/rules/extraction/source.ts';
 import { ApiError } from '../../lib/shared/errors.ts';
 
 function fromCsv(csv: string | Buffer): ExtractionResult {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CreateAgent } from '../../lib/domain/agents/configuration.ts';
-import type { ModelAnswer } from '../../lib/domain/agents/extraction/answer.ts';
-import { extracted, questionAbout, unasked } from '../../lib/domain/agents/extraction/asking.ts';
-import { type Parts, partsOfPdf, partsOfTables, partsOfText } from '../../lib/domain/agents/extraction/parts.ts';
+import { CreateAgent } from '../../lib/agents/rules/configuration.ts';
+import type { ModelAnswer } from '../../lib/agents/rules/extraction/answer.ts';
+import { extracted, questionAbout, unasked } from '../../lib/agents/rules/extraction/asking.ts';
+import { type Parts, partsOfPdf, partsOfTables, partsOfText } from '../../lib/agents/rules/extraction/parts.ts';
 
 const rows = (...texts: string[]) => texts.map((text, index) => ({ number: index + 1, cells: [text, 'more'] }));
 const table = (...texts: string[]) => partsOfTables([{ rows: rows(...texts), unread: [] }]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type AgentRun, type RunCount, showRuns, withRuns } from '../../lib/domain/agents/runs.ts';
+import { type AgentRun, type RunCount, showRuns, withRuns } from '../../lib/agents/rules/runs.ts';
 import { agentsOf } from '../../lib/comments/rules/commentAgents.ts';
 
 const [createdAt, now] = [100, 1_000];

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { listedBuiltInAgents, builtInAgent } from '../../lib/domain/agents/builtIn.ts';
-import { behaviourOf, CreateAgent, refuseKeys, SentVersion, serverManagedKeys, type Version, versionAfter, VERSION_BYTES } from '../../lib/domain/agents/configuration.ts';
-import { MOST_MEMBERS, newGroup, withAgents, withoutAgents } from '../../lib/domain/agents/groups.ts';
-import { hideSecrets, keepSecrets, REDACTED, revealSecrets } from '../../lib/domain/agents/secrets.ts';
+import { listedBuiltInAgents, builtInAgent } from '../../lib/agents/rules/builtIn.ts';
+import { behaviourOf, CreateAgent, refuseKeys, SentVersion, serverManagedKeys, type Version, versionAfter, VERSION_BYTES } from '../../lib/agents/rules/configuration.ts';
+import { MOST_MEMBERS, newGroup, withAgents, withoutAgents } from '../../lib/agents/rules/groups.ts';
+import { hideSecrets, keepSecrets, REDACTED, revealSecrets } from '../../lib/agents/rules/secrets.ts';
 import { ApiError } from '../../lib/shared/errors.ts';
 import { validate } from '../../lib/http/validate.ts';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
-import { sealVersion } from '../../../lib/data/agents/secrets.ts';
-import { createAgents } from '../../../lib/data/agents/writer.ts';
-import { MOST_AGENTS } from '../../../lib/domain/agents/agents.ts';
-import { behaviourOf, refuseKeys, SentAgent, serverManagedKeys } from '../../../lib/domain/agents/configuration.ts';
+import { sealVersion } from '../../../lib/agents/agentSecrets.ts';
+import { createAgents } from '../../../lib/agents/agentWriter.ts';
+import { MOST_AGENTS } from '../../../lib/agents/rules/agents.ts';
+import { behaviourOf, refuseKeys, SentAgent, serverManagedKeys } from '../../../lib/agents/rules/configuration.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { forgetAgents } from '../../../lib/data/agents/groups.ts';
-import { removeAgents } from '../../../lib/data/agents/writer.ts';
+import { forgetAgents } from '../../../lib/agents/agentGroups.ts';
+import { removeAgents } from '../../../lib/agents/agentWriter.ts';
 import { removalMessage } from '../../../lib/data/removal/begin.ts';
 import { sendHints } from '../../../lib/deliveries/hints.ts';
-import { onlyCustomAgents } from '../../../lib/domain/agents/agents.ts';
-import { builtInAgent } from '../../../lib/domain/agents/builtIn.ts';
+import { onlyCustomAgents } from '../../../lib/agents/rules/agents.ts';
+import { builtInAgent } from '../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { sendTo } from '../../../lib/workers/queues.ts';

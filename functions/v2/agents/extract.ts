@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { extracted, questionAbout, unasked } from '../../../lib/domain/agents/extraction/asking.ts';
-import { ExtractionRequest } from '../../../lib/domain/agents/extraction/request.ts';
-import { ExtractionResult } from '../../../lib/domain/agents/extraction/result.ts';
-import { readSource } from '../../../lib/domain/agents/extraction/source.ts';
+import { extracted, questionAbout, unasked } from '../../../lib/agents/rules/extraction/asking.ts';
+import { ExtractionRequest } from '../../../lib/agents/rules/extraction/request.ts';
+import { ExtractionResult } from '../../../lib/agents/rules/extraction/result.ts';
+import { readSource } from '../../../lib/agents/rules/extraction/source.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { fileReaders } from '../../../lib/bedrock/converse.ts';

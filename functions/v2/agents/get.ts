@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { readAgentGroups } from '../../../lib/data/agents/groups.ts';
-import { readAgents, type TenantAgents } from '../../../lib/data/agents/reader.ts';
-import { AgentRow, showAgent, showBuiltIn, showBuiltInRow, ShownAgent, showRow, unknownAgent } from '../../../lib/domain/agents/agents.ts';
-import { builtInAgent, listedBuiltInAgents } from '../../../lib/domain/agents/builtIn.ts';
-import { unknownGroup } from '../../../lib/domain/agents/groups.ts';
+import { readAgentGroups } from '../../../lib/agents/agentGroups.ts';
+import { readAgents, type TenantAgents } from '../../../lib/agents/agentReader.ts';
+import { AgentRow, showAgent, showBuiltIn, showBuiltInRow, ShownAgent, showRow, unknownAgent } from '../../../lib/agents/rules/agents.ts';
+import { builtInAgent, listedBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
+import { unknownGroup } from '../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, isObject, optional } from '../../../lib/shared/schema.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { changeAgents } from '../../../lib/data/agents/writer.ts';
-import { onlyCustomAgents, unknownAgent } from '../../../lib/domain/agents/agents.ts';
-import { builtInAgent } from '../../../lib/domain/agents/builtIn.ts';
-import { refuseKeys } from '../../../lib/domain/agents/configuration.ts';
+import { changeAgents } from '../../../lib/agents/agentWriter.ts';
+import { onlyCustomAgents, unknownAgent } from '../../../lib/agents/rules/agents.ts';
+import { builtInAgent } from '../../../lib/agents/rules/builtIn.ts';
+import { refuseKeys } from '../../../lib/agents/rules/configuration.ts';
 import { requireChange } from '../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';

@@ -1,5 +1,5 @@
 import { distinct, distinctBy } from '../../shared/collections.ts';
-import type { AgentRun } from '../../domain/agents/runs.ts';
+import type { AgentRun } from '../../agents/rules/runs.ts';
 import { invalid } from '../../shared/errors.ts';
 import { agentSourceOf, knownAgent, type NewComment } from './comments.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { fillAgentGroups } from '../../../../lib/data/agents/groups.ts';
-import { GroupMembers, requireKnown, showGroup, ShownGroup, unknownGroup, withAgents } from '../../../../lib/domain/agents/groups.ts';
+import { fillAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { GroupMembers, requireKnown, showGroup, ShownGroup, unknownGroup, withAgents } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { createAgentGroups } from '../../../../lib/data/agents/groups.ts';
-import { MOST_GROUPS, NewGroup, newGroup, requireKnown, showGroup, ShownGroup } from '../../../../lib/domain/agents/groups.ts';
+import { createAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { MOST_GROUPS, NewGroup, newGroup, requireKnown, showGroup, ShownGroup } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

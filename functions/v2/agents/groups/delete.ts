@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { removeAgentGroups } from '../../../../lib/data/agents/groups.ts';
-import { unknownGroup } from '../../../../lib/domain/agents/groups.ts';
+import { removeAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { unknownGroup } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../lib/shared/schema.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { readAgentGroups } from '../../../../lib/data/agents/groups.ts';
-import { showGroup, ShownGroup, unknownGroup } from '../../../../lib/domain/agents/groups.ts';
+import { readAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { showGroup, ShownGroup, unknownGroup } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id } from '../../../../lib/shared/schema.ts';

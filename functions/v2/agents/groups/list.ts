@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { listAgentGroups } from '../../../../lib/data/agents/groups.ts';
-import { GroupRow, showGroupRow } from '../../../../lib/domain/agents/groups.ts';
+import { listAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { GroupRow, showGroupRow } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

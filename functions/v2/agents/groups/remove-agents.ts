@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { changeAgentGroups } from '../../../../lib/data/agents/groups.ts';
-import { GroupMembers, showGroup, ShownGroup, unknownGroup, withoutAgents } from '../../../../lib/domain/agents/groups.ts';
+import { changeAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { GroupMembers, showGroup, ShownGroup, unknownGroup, withoutAgents } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

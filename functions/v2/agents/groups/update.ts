@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { changeAgentGroups } from '../../../../lib/data/agents/groups.ts';
-import { changeGroup, GroupChange, showGroup, ShownGroup, unknownGroup } from '../../../../lib/domain/agents/groups.ts';
+import { changeAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { changeGroup, GroupChange, showGroup, ShownGroup, unknownGroup } from '../../../../lib/agents/rules/groups.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { openVersion, sealVersion } from '../../../../lib/data/agents/secrets.ts';
-import { changeAgents } from '../../../../lib/data/agents/writer.ts';
-import { onlyCustomAgents, unknownAgent } from '../../../../lib/domain/agents/agents.ts';
-import { builtInAgent } from '../../../../lib/domain/agents/builtIn.ts';
-import { behaviourOf, refuseKeys, SentVersion, serverManagedKeys, type Version, versionAfter, versionFields } from '../../../../lib/domain/agents/configuration.ts';
+import { openVersion, sealVersion } from '../../../../lib/agents/agentSecrets.ts';
+import { changeAgents } from '../../../../lib/agents/agentWriter.ts';
+import { onlyCustomAgents, unknownAgent } from '../../../../lib/agents/rules/agents.ts';
+import { builtInAgent } from '../../../../lib/agents/rules/builtIn.ts';
+import { behaviourOf, refuseKeys, SentVersion, serverManagedKeys, type Version, versionAfter, versionFields } from '../../../../lib/agents/rules/configuration.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

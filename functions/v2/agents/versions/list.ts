@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { readAgentVersions } from '../../../../lib/data/agents/reader.ts';
-import { onlyCustomAgents, ShownVersion, showVersion, unknownAgent } from '../../../../lib/domain/agents/agents.ts';
-import { builtInAgent } from '../../../../lib/domain/agents/builtIn.ts';
+import { readAgentVersions } from '../../../../lib/agents/agentReader.ts';
+import { onlyCustomAgents, ShownVersion, showVersion, unknownAgent } from '../../../../lib/agents/rules/agents.ts';
+import { builtInAgent } from '../../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { removeAgents } from '../../../../lib/data/agents/writer.ts';
-import { onlyCustomAgents, unknownAgent } from '../../../../lib/domain/agents/agents.ts';
-import { builtInAgent } from '../../../../lib/domain/agents/builtIn.ts';
+import { removeAgents } from '../../../../lib/agents/agentWriter.ts';
+import { onlyCustomAgents, unknownAgent } from '../../../../lib/agents/rules/agents.ts';
+import { builtInAgent } from '../../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

@@ -1,13 +1,13 @@
-import type { Capability } from '../../app/capability.ts';
-import { type Agent, type AgentVersion, type BuiltInChange, changeIdentity, type IdentityChange, MOST_AGENTS, type WholeAgent, withRestored, withVersion } from '../../domain/agents/agents.ts';
-import { ApiError } from '../../shared/errors.ts';
-import type { Stored } from '../../table/entity.ts';
-import { beginJob, type JobMessage, SETTLED_MS } from '../../jobs/jobStore.ts';
-import { settle } from '../../table/retryOnConflict.ts';
-import { insert, openTable, remove, replace, type Table, type WriteOp } from '../../table/table.ts';
+import type { Capability } from '../app/capability.ts';
+import { type Agent, type AgentVersion, type BuiltInChange, changeIdentity, type IdentityChange, MOST_AGENTS, type WholeAgent, withRestored, withVersion } from './rules/agents.ts';
+import { ApiError } from '../shared/errors.ts';
+import type { Stored } from '../table/entity.ts';
+import { beginJob, type JobMessage, SETTLED_MS } from '../jobs/jobStore.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { countChange } from './counts.ts';
 import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
-import { AgentReader } from './reader.ts';
+import { AgentReader } from './agentReader.ts';
 
 /** When the sweeper begins a removal whose message was lost: later than the message. */
 const TIME_TO_BEGIN = SETTLED_MS + 30_000;

@@ -1,11 +1,11 @@
-import { distinct, distinctBy } from '../../shared/collections.ts';
-import { builtInAgent } from '../../domain/agents/builtIn.ts';
-import type { AgentRun } from '../../domain/agents/runs.ts';
-import { type CommentAgent, runKey } from '../../comments/rules/commentAgents.ts';
-import { ApiError } from '../../shared/errors.ts';
-import { newId } from '../../shared/ids.ts';
-import { beginJob } from '../../jobs/jobStore.ts';
-import { insert, type Table, wanted, type WriteOp } from '../../table/table.ts';
+import { distinct, distinctBy } from '../shared/collections.ts';
+import { builtInAgent } from './rules/builtIn.ts';
+import type { AgentRun } from './rules/runs.ts';
+import { type CommentAgent, runKey } from '../comments/rules/commentAgents.ts';
+import { ApiError } from '../shared/errors.ts';
+import { newId } from '../shared/ids.ts';
+import { beginJob } from '../jobs/jobStore.ts';
+import { insert, type Table, wanted, type WriteOp } from '../table/table.ts';
 import { AgentEntity, AgentRunEntity, runStates } from './entities.ts';
 
 interface Run extends CommentAgent {

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { Agent, AgentVersion, BuiltInChange } from '../../domain/agents/agents.ts';
-import { AgentGroup } from '../../domain/agents/groups.ts';
-import { AgentRun } from '../../domain/agents/runs.ts';
-import { defineEntity } from '../../table/entity.ts';
-import type { Queried } from '../../table/table.ts';
+import { Agent, AgentVersion, BuiltInChange } from './rules/agents.ts';
+import { AgentGroup } from './rules/groups.ts';
+import { AgentRun } from './rules/runs.ts';
+import { defineEntity } from '../table/entity.ts';
+import type { Queried } from '../table/table.ts';
 
 /** What lists show of the agents of an API key lies in one partition. */
 const agentsOf = (of: { tenant: string }) => [of.tenant, 'AGENTS'];

@@ -1,9 +1,9 @@
-import type { Capability } from '../../app/capability.ts';
-import { builtInAgent } from '../../domain/agents/builtIn.ts';
-import { type AgentGroup, MOST_GROUPS, withoutAgents } from '../../domain/agents/groups.ts';
-import { distinct } from '../../shared/collections.ts';
-import { settle } from '../../table/retryOnConflict.ts';
-import { insert, openTable, remove, replace, type Table } from '../../table/table.ts';
+import type { Capability } from '../app/capability.ts';
+import { builtInAgent } from './rules/builtIn.ts';
+import { type AgentGroup, MOST_GROUPS, withoutAgents } from './rules/groups.ts';
+import { distinct } from '../shared/collections.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { insert, openTable, remove, replace, type Table } from '../table/table.ts';
 import { countChange } from './counts.ts';
 import { AgentEntity, AgentGroupEntity } from './entities.ts';
 

@@ -1,10 +1,10 @@
-import type { Capability } from '../../app/capability.ts';
-import type { Agent, AgentVersion, BuiltInChange, WholeAgent } from '../../domain/agents/agents.ts';
-import { builtInAgent } from '../../domain/agents/builtIn.ts';
-import { invalid } from '../../shared/errors.ts';
-import type { Stored } from '../../table/entity.ts';
-import { settle } from '../../table/retryOnConflict.ts';
-import { openTable, type Table, wanted } from '../../table/table.ts';
+import type { Capability } from '../app/capability.ts';
+import type { Agent, AgentVersion, BuiltInChange, WholeAgent } from './rules/agents.ts';
+import { builtInAgent } from './rules/builtIn.ts';
+import { invalid } from '../shared/errors.ts';
+import type { Stored } from '../table/entity.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { openTable, type Table, wanted } from '../table/table.ts';
 import { AgentEntity, AgentList, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
 
 /** Agents read at a time. */

@@ -1,7 +1,7 @@
-import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
-import type { AgentVersion } from '../../domain/agents/agents.ts';
-import type { Behaviour, Version } from '../../domain/agents/configuration.ts';
-import { hideSecrets, revealSecrets } from '../../domain/agents/secrets.ts';
+import type { SecretBox, SecretOwner } from '../crypto/secretBox.ts';
+import type { AgentVersion } from './rules/agents.ts';
+import type { Behaviour, Version } from './rules/configuration.ts';
+import { hideSecrets, revealSecrets } from './rules/secrets.ts';
 
 const secretsOf = (tenant: string, agentId: string): SecretOwner => ({ tenant, purpose: 'agentSecrets', id: agentId });
 

@@ -1,4 +1,4 @@
-import { insert, replace, type Table, type WriteOp } from '../../table/table.ts';
+import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
 import { AgentCountEntity, AgentEntity, AgentGroupEntity } from './entities.ts';
 
 const counted = {

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { StepResult, StoredJob } from '../../jobs/jobStore.ts';
-import { removePartition } from '../../table/purgePartition.ts';
-import type { Table } from '../../table/table.ts';
+import type { StepResult, StoredJob } from '../jobs/jobStore.ts';
+import { removePartition } from '../table/purgePartition.ts';
+import type { Table } from '../table/table.ts';
 import { AgentRunEntity, AgentVersionEntity } from './entities.ts';
-import { AgentGroupStore } from './groups.ts';
+import { AgentGroupStore } from './agentGroups.ts';
 
 /** How long a step goes on, so that what it did is written down often enough. */
 const STEP_MILLISECONDS = 2_000;

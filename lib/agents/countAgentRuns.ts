@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { BuiltInChange } from '../../domain/agents/agents.ts';
-import { builtInAgent } from '../../domain/agents/builtIn.ts';
-import { type AgentRun, withRuns } from '../../domain/agents/runs.ts';
-import type { StepResult, StoredJob } from '../../jobs/jobStore.ts';
-import { pause } from '../../table/retryOnConflict.ts';
-import { insert, remove, replace, type Table, type WriteOp } from '../../table/table.ts';
+import type { BuiltInChange } from './rules/agents.ts';
+import { builtInAgent } from './rules/builtIn.ts';
+import { type AgentRun, withRuns } from './rules/runs.ts';
+import type { StepResult, StoredJob } from '../jobs/jobStore.ts';
+import { pause } from '../table/retryOnConflict.ts';
+import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { AgentEntity, AgentRunEntity, BuiltInChangeEntity } from './entities.ts';
 
 /** How long a step goes on, so that what it did is written down often enough. */
