@@ -2,7 +2,7 @@ import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import { indexNames } from '../lib/app/capability.ts';
-import { vectorIndexes, vectorKeys } from '../lib/data/memory/vectorIndexes.ts';
+import { vectorIndexes, vectorKeys } from '../lib/memory/vectorIndexes.ts';
 
 /**
  * The one table. All four indexes and both vector indexes exist from the first deployment, because CloudFormation creates one per update.

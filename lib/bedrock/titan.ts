@@ -2,7 +2,7 @@ import { setTimeout as pauseFor } from 'node:timers/promises';
 import { type BedrockRuntimeClient, InvokeModelCommand } from '@aws-sdk/client-bedrock-runtime';
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { DIMENSIONS } from '../domain/memory/lexical.ts';
+import { DIMENSIONS } from '../memory/rules/lexical.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { pauseBefore, type Tries, usual } from './retries.ts';

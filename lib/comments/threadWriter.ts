@@ -12,7 +12,7 @@ import { limits } from '../shared/schema.ts';
 import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
 import { findAgents, type FoundAgents, missingAgent } from '../agents/agentRuns.ts';
 import type { Stored } from '../table/entity.ts';
-import { judgmentOps } from '../data/memory/deciding.ts';
+import { judgmentOps } from '../memory/judgmentFromThread.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { insert, openTable, replace, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';

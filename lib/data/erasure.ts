@@ -4,7 +4,7 @@ import { eraseTraces, TracePosition, type Traces } from './content/traces.ts';
 import { removeUserContent } from './content/userRemoval.ts';
 import type { Stored } from '../table/entity.ts';
 import { ErasureEntity, ErasureJob } from './erasures.ts';
-import { eraseReviewers } from './memory/erasure.ts';
+import { eraseReviewers } from '../memory/eraseReviewers.ts';
 import type { Place } from '../directory/folders/folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';

@@ -7,7 +7,7 @@ import { forgetFolder, leftFolders } from '../directory/folders/folderDepartures
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directory/folders/folderWalk.ts';
 import type { Place } from '../directory/folders/folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
-import { eraseReviewers } from './memory/erasure.ts';
+import { eraseReviewers } from '../memory/eraseReviewers.ts';
 import { endCounted } from '../directory/organizationHead.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';

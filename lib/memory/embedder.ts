@@ -1,5 +1,5 @@
 import { building, type Capability } from '../app/capability.ts';
-import { LEXICAL_MODEL } from '../domain/memory/lexical.ts';
+import { LEXICAL_MODEL } from './rules/lexical.ts';
 import { asksTitan, TITAN_MODEL } from '../bedrock/titan.ts';
 import { lexicalEmbedder } from './lexicalEmbedder.ts';
 

@@ -1,4 +1,4 @@
-import { lexical, LEXICAL_MODEL } from '../domain/memory/lexical.ts';
+import { lexical, LEXICAL_MODEL } from './rules/lexical.ts';
 import type { Embedder } from './embedder.ts';
 
 /** The embedding that asks nobody. */

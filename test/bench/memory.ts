@@ -1,10 +1,10 @@
 /** Memory search: time at 1,000 and 5,000 judgments beside the engine's own search, recall, what a judgment and a search cost, and the lexical embedding. */
 import { SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
 import { environment } from '../../lib/app/capability.ts';
-import { vectorsOf } from '../../lib/data/memory/entities.ts';
-import { vectorPartition } from '../../lib/data/memory/vectorIndexes.ts';
+import { vectorsOf } from '../../lib/memory/entities.ts';
+import { vectorPartition } from '../../lib/memory/vectorIndexes.ts';
 import { openTable } from '../../lib/table/table.ts';
-import { lexical, LEXICAL_MODEL } from '../../lib/domain/memory/lexical.ts';
+import { lexical, LEXICAL_MODEL } from '../../lib/memory/rules/lexical.ts';
 import { lexicalEmbedder } from '../../lib/memory/lexicalEmbedder.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../support/engine.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
 import { advance, insert, openTable, type Table } from '../../lib/table/table.ts';
-import { EmbeddingStateEntity } from '../../lib/data/memory/entities.ts';
+import { EmbeddingStateEntity } from '../../lib/memory/entities.ts';
 import { runJob } from '../../lib/jobs/runJob.ts';
 import { runsEmbeddings } from '../../lib/memory/jobs/steps.ts';
 import { addDocument, itemsOf, nda } from '../support/content.ts';

@@ -7,7 +7,7 @@ import { json } from 'node:stream/consumers';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { spawnGuarded } from '../../infra/local/guardedProcess.ts';
 import { indexNames } from '../../lib/app/capability.ts';
-import { vectorIndexes, vectorKeys } from '../../lib/data/memory/vectorIndexes.ts';
+import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
 import { clientSettings } from '../../lib/app/sdkSettings.ts';
 import { LeanClient, openTablesLean, openTablesWithSdk } from './leanClient.ts';
 

@@ -1,9 +1,9 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { vectorsOp } from '../../lib/data/memory/embeddings.ts';
-import { JudgmentEntity } from '../../lib/data/memory/entities.ts';
-import { lexical, LEXICAL_MODEL } from '../../lib/domain/memory/lexical.ts';
-import { type Judgment, reviewText, toJudgment } from '../../lib/domain/memory/judgments.ts';
-import { distance } from '../../lib/domain/memory/vectors.ts';
+import { vectorsOp } from '../../lib/memory/embeddings.ts';
+import { JudgmentEntity } from '../../lib/memory/entities.ts';
+import { lexical, LEXICAL_MODEL } from '../../lib/memory/rules/lexical.ts';
+import { type Judgment, reviewText, toJudgment } from '../../lib/memory/rules/judgments.ts';
+import { distance } from '../../lib/memory/rules/vectors.ts';
 import type { Customer } from './customer.ts';
 import { TABLE_NAME } from './engine.ts';
 import type { LeanClient } from './leanClient.ts';

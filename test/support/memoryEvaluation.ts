@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Judgment } from '../../lib/domain/memory/judgments.ts';
-import { embedJudgments } from '../../lib/memory/vectors.ts';
+import type { Judgment } from '../../lib/memory/rules/judgments.ts';
+import { embedJudgments } from '../../lib/memory/makeVectors.ts';
 import type { Embedder } from '../../lib/memory/embedder.ts';
 
 /** How a query stands to what it is to find: the same words, other forms of them with slips of the pen, or the same said in other words. */

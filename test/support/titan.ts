@@ -1,5 +1,5 @@
 import type { ServerHttp2Stream } from 'node:http2';
-import { lexical } from '../../lib/domain/memory/lexical.ts';
+import { lexical } from '../../lib/memory/rules/lexical.ts';
 import { startBedrock } from './bedrock.ts';
 
 /** What the stand-in does instead of giving a vector. */

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readListed } from '../../lib/data/memory/entities.ts';
-import { JudgmentEntity } from '../../lib/data/memory/entities.ts';
-import { DIMENSIONS, vectorFilters, vectorIndexes } from '../../lib/data/memory/vectorIndexes.ts';
-import { DIMENSIONS as MADE } from '../../lib/domain/memory/lexical.ts';
-import { calendarOf, partsOf, type Stretch, stretchesOf, stretchOf } from '../../lib/domain/memory/calendar.ts';
-import { decisionOf } from '../../lib/domain/memory/decisions.ts';
-import { DateRange, filtered, filteredValues, recently, timeRange } from '../../lib/domain/memory/filters.ts';
-import { contentText, eraseFromJudgment, faultOf, type Judgment, reviewText, showJudgment, similarityOf, toJudgment } from '../../lib/domain/memory/judgments.ts';
-import { checkScope, idsOf, scopeNameOf } from '../../lib/domain/memory/scopes.ts';
-import { distance } from '../../lib/domain/memory/vectors.ts';
+import { readListed } from '../../lib/memory/entities.ts';
+import { JudgmentEntity } from '../../lib/memory/entities.ts';
+import { DIMENSIONS, vectorFilters, vectorIndexes } from '../../lib/memory/vectorIndexes.ts';
+import { DIMENSIONS as MADE } from '../../lib/memory/rules/lexical.ts';
+import { calendarOf, partsOf, type Stretch, stretchesOf, stretchOf } from '../../lib/memory/rules/calendar.ts';
+import { decisionOf } from '../../lib/memory/rules/decisions.ts';
+import { DateRange, filtered, filteredValues, recently, timeRange } from '../../lib/memory/rules/filters.ts';
+import { contentText, eraseFromJudgment, faultOf, type Judgment, reviewText, showJudgment, similarityOf, toJudgment } from '../../lib/memory/rules/judgments.ts';
+import { checkScope, idsOf, scopeNameOf } from '../../lib/memory/rules/scopes.ts';
+import { distance } from '../../lib/memory/rules/vectors.ts';
 
 const instant = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
 const place = { organization: 'org_1', organizationId: 'acme', document: 'doc_1', documentId: 'nda' };

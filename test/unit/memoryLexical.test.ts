@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { DIMENSIONS, lexical } from '../../lib/domain/memory/lexical.ts';
-import { features } from '../../lib/domain/memory/lexicalFeatures.ts';
-import { DIMENSIONS as INDEXED } from '../../lib/data/memory/vectorIndexes.ts';
+import { DIMENSIONS, lexical } from '../../lib/memory/rules/lexical.ts';
+import { features } from '../../lib/memory/rules/lexicalFeatures.ts';
+import { DIMENSIONS as INDEXED } from '../../lib/memory/vectorIndexes.ts';
 import { lexicalEmbedder } from '../../lib/memory/lexicalEmbedder.ts';
 import { evaluateEmbedding, evaluationJudgments, evaluationQueries, type Precision, type QueryKind } from '../support/memoryEvaluation.ts';
 

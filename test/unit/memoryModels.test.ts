@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { EmbeddingState } from '../../lib/data/memory/entities.ts';
-import { arrived, needsChange, towards, wantedModels, without } from '../../lib/memory/models.ts';
+import type { EmbeddingState } from '../../lib/memory/entities.ts';
+import { arrived, needsChange, towards, wantedModels, without } from '../../lib/memory/embeddingModels.ts';
 
 const model = fc.constantFrom('lexical-1', 'titan', 'other');
 /** What happens to a state: the setting is another one from here on, all judgments have vectors of the next model, or the first stale one's are gone. */

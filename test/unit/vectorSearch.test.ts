@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { searchVectors } from '../../lib/data/memory/vectorSearch.ts';
+import { searchVectors } from '../../lib/memory/vectorSearch.ts';
 import type { Table } from '../../lib/table/table.ts';
 
 /** A table whose engine answers every search with an error of this name. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { findPlaceToWrite } from '../../../lib/content/documentScope.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
-import { hintEmbedding } from '../../../lib/data/memory/hinting.ts';
+import { hintEmbedding } from '../../../lib/memory/notifyEmbedding.ts';
 import { selectors, someSelector } from '../../../lib/comments/rules/threadFilters.ts';
 import { ThreadChange, UserReplacements } from '../../../lib/comments/rules/threads.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';

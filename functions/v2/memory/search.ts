@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { threadListing } from '../../../lib/data/memory/entities.ts';
-import { findScope } from '../../../lib/data/memory/listing.ts';
-import { searchJudgments } from '../../../lib/data/memory/remembering.ts';
-import { DateRange, judgmentFilters, recently, timeRange } from '../../../lib/domain/memory/filters.ts';
-import { showJudgment, ShownJudgment, similarityOf } from '../../../lib/domain/memory/judgments.ts';
-import { checkScope, idsOf, scoped } from '../../../lib/domain/memory/scopes.ts';
+import { threadListing } from '../../../lib/memory/entities.ts';
+import { findScope } from '../../../lib/memory/judgmentLists.ts';
+import { searchJudgments } from '../../../lib/memory/semanticSearch.ts';
+import { DateRange, judgmentFilters, recently, timeRange } from '../../../lib/memory/rules/filters.ts';
+import { showJudgment, ShownJudgment, similarityOf } from '../../../lib/memory/rules/judgments.ts';
+import { checkScope, idsOf, scoped } from '../../../lib/memory/rules/scopes.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, isObject, optional, Text } from '../../../lib/shared/schema.ts';

@@ -6,7 +6,7 @@ import type { Key, Stored } from '../../table/entity.ts';
 import { FolderDepartureEntity } from '../../directory/folders/folderDepartures.ts';
 import { FolderChangeEntity, FolderEntity, FolderEntryEntity, type Place } from '../../directory/folders/folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
-import { organizationJudgments } from '../memory/removal.ts';
+import { organizationJudgments } from '../../memory/purgeJudgments.ts';
 import type { Page, Table } from '../../table/table.ts';
 import { GroupEntity, GroupMemberEntity } from '../../directory/userGroups.ts';
 import type { OrganizationRemoval } from './begin.ts';

@@ -14,7 +14,7 @@ import { ThreadCounterEntity } from '../../comments/threadNumbers.ts';
 import { CommentEntity, ThreadEntity } from '../../comments/threads.ts';
 import { editorPart } from '../../editors/removeEditors.ts';
 import type { Key, Stored } from '../../table/entity.ts';
-import { judgmentPart } from '../memory/removal.ts';
+import { judgmentPart } from '../../memory/purgeJudgments.ts';
 import type { Queried, Table, WriteOp } from '../../table/table.ts';
 import { removeResource, resourceEntities } from './resources.ts';
 

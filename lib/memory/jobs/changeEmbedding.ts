@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
-import type { EmbeddingState } from '../../data/memory/entities.ts';
-import type { EmbeddingStore } from '../../data/memory/embeddings.ts';
+import type { EmbeddingState } from '../entities.ts';
+import type { EmbeddingStore } from '../embeddings.ts';
 import type { Stored } from '../../table/entity.ts';
 import type { Embedders } from '../embedder.ts';
-import { arrived, towards, without } from '../models.ts';
-import { embedJudgments } from '../vectors.ts';
+import { arrived, towards, without } from '../embeddingModels.ts';
+import { embedJudgments } from '../makeVectors.ts';
 
 export interface ChangeDeps {
   readonly store: Pick<EmbeddingStore, 'state' | 'changeState' | 'pending' | 'putVectors' | 'removeVectors'>;

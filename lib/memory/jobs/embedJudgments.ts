@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { StepResult, StoredJob } from '../../jobs/jobStore.ts';
-import type { EmbeddingStore } from '../../data/memory/embeddings.ts';
+import type { EmbeddingStore } from '../embeddings.ts';
 import type { Embedders } from '../embedder.ts';
-import { PendingJudgments } from '../pending.ts';
-import { makeVectors } from '../vectors.ts';
+import { PendingJudgments } from '../pendingJudgments.ts';
+import { makeVectors } from '../makeVectors.ts';
 
 export interface EmbedDeps {
   readonly store: Pick<EmbeddingStore, 'state' | 'beginState' | 'byRefs' | 'putVectors'>;

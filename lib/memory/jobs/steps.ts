@@ -1,6 +1,6 @@
 import { building, type Capability } from '../../app/capability.ts';
 import { doJobs } from '../../jobs/jobStore.ts';
-import { writesEmbeddings } from '../../data/memory/embeddings.ts';
+import { writesEmbeddings } from '../embeddings.ts';
 import type { RunJobDeps } from '../../jobs/runJob.ts';
 import { sendTo } from '../../workers/queues.ts';
 import { embeds } from '../embedder.ts';

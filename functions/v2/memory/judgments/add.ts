@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { addJudgments, findJudgmentPlace } from '../../../../lib/data/memory/adding.ts';
+import { addJudgments, findJudgmentPlace } from '../../../../lib/memory/addJudgments.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
-import { NewJudgment } from '../../../../lib/domain/memory/judgments.ts';
+import { NewJudgment } from '../../../../lib/memory/rules/judgments.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { byId, ItemResults } from '../../../../lib/shared/results.ts';

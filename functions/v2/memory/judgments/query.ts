@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { threadListing } from '../../../../lib/data/memory/entities.ts';
-import { findScope, readJudgments } from '../../../../lib/data/memory/listing.ts';
-import { judgmentFilters } from '../../../../lib/domain/memory/filters.ts';
-import { judgeTypeOf, judgeTypes, showJudgment, ShownJudgment } from '../../../../lib/domain/memory/judgments.ts';
-import { checkScope } from '../../../../lib/domain/memory/scopes.ts';
+import { threadListing } from '../../../../lib/memory/entities.ts';
+import { findScope, readJudgments } from '../../../../lib/memory/judgmentLists.ts';
+import { judgmentFilters } from '../../../../lib/memory/rules/filters.ts';
+import { judgeTypeOf, judgeTypes, showJudgment, ShownJudgment } from '../../../../lib/memory/rules/judgments.ts';
+import { checkScope } from '../../../../lib/memory/rules/scopes.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../lib/shared/schema.ts';

@@ -1,8 +1,8 @@
 import { QueryCommand, SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
-import type { IndexName, VectorIndexName } from '../../app/capability.ts';
-import { ApiError } from '../../shared/errors.ts';
-import type { Key } from '../../table/entity.ts';
-import type { Table } from '../../table/table.ts';
+import type { IndexName, VectorIndexName } from '../app/capability.ts';
+import { ApiError } from '../shared/errors.ts';
+import type { Key } from '../table/entity.ts';
+import type { Table } from '../table/table.ts';
 
 /** A search for what is most alike to a vector. */
 export interface VectorQuery {

@@ -1,4 +1,4 @@
-import { type VectorIndexName, vectorIndexNames } from '../../app/capability.ts';
+import { type VectorIndexName, vectorIndexNames } from '../app/capability.ts';
 
 /** The dimensions of every vector. */
 export const DIMENSIONS = 512;

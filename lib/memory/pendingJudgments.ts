@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { beginJob, jobMessage } from '../jobs/jobStore.ts';
-import type { JudgmentRef } from '../data/memory/entities.ts';
+import type { JudgmentRef } from './entities.ts';
 import type { WriteOp } from '../table/table.ts';
 import type { QueueMessage } from '../workers/queues.ts';
 

@@ -1,4 +1,4 @@
-import type { EmbeddingState } from '../data/memory/entities.ts';
+import type { EmbeddingState } from './entities.ts';
 
 /**
  * Which embedding models a tenant's judgments have vectors of. The operator's setting names one; until all judgments have vectors of

@@ -1,12 +1,12 @@
-import { building, type Capability } from '../../app/capability.ts';
-import { lexical } from '../../domain/memory/lexical.ts';
-import type { Log } from '../../app/endpoint.ts';
-import { type Embedders, embeds } from '../../memory/embedder.ts';
-import { needsChange } from '../../memory/models.ts';
-import { openTable, type Table } from '../../table/table.ts';
-import { changeModel } from './adding.ts';
+import { building, type Capability } from '../app/capability.ts';
+import { lexical } from './rules/lexical.ts';
+import type { Log } from '../app/endpoint.ts';
+import { type Embedders, embeds } from './embedder.ts';
+import { needsChange } from './embeddingModels.ts';
+import { openTable, type Table } from '../table/table.ts';
+import { changeModel } from './addJudgments.ts';
 import { EmbeddingStateEntity } from './entities.ts';
-import { type FoundJudgment, JudgmentSearcher, type JudgmentSearch } from './searching.ts';
+import { type FoundJudgment, JudgmentSearcher, type JudgmentSearch } from './judgmentSearch.ts';
 
 /** A search whose text is understood: it only has to be told where to look. */
 export type Understood = (search: JudgmentSearch) => Promise<FoundJudgment[]>;

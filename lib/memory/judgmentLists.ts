@@ -1,7 +1,7 @@
-import { building, type Capability } from '../../app/capability.ts';
-import { findListing } from '../../content/listDocuments.ts';
-import { openTable } from '../../table/table.ts';
-import { JudgmentReader, type JudgmentScope } from './reading.ts';
+import { building, type Capability } from '../app/capability.ts';
+import { findListing } from '../content/listDocuments.ts';
+import { openTable } from '../table/table.ts';
+import { JudgmentReader, type JudgmentScope } from './judgmentReader.ts';
 
 /** Read judgments by time. */
 export const readJudgments: Capability<JudgmentReader> = {

@@ -1,9 +1,9 @@
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import type { Item, Stored } from '../../table/entity.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import type { Budget } from '../../table/purgePartition.ts';
-import { removePartition } from '../../table/purgePartition.ts';
-import type { Queried, Table } from '../../table/table.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import type { Item, Stored } from '../table/entity.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import type { Budget } from '../table/purgePartition.ts';
+import { removePartition } from '../table/purgePartition.ts';
+import type { Queried, Table } from '../table/table.ts';
 import { documentPrefix, JudgmentEntity, JudgmentVectorEntity } from './entities.ts';
 
 const entities = [JudgmentEntity, JudgmentVectorEntity] as const;

@@ -1,12 +1,12 @@
-import { distinct } from '../../shared/collections.ts';
-import { ALWAYS, type JudgmentFilters, type TimeRange } from '../../domain/memory/filters.ts';
-import type { Judgment } from '../../domain/memory/judgments.ts';
-import { liveDocuments } from '../../content/listDocuments.ts';
-import { DocumentReader } from '../../directory/documents.ts';
-import type { Key, Stored } from '../../table/entity.ts';
-import { type Place, placeOf } from '../../directory/folders/folders.ts';
-import { OrganizationReader } from '../../directory/organizations.ts';
-import type { Table } from '../../table/table.ts';
+import { distinct } from '../shared/collections.ts';
+import { ALWAYS, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
+import type { Judgment } from './rules/judgments.ts';
+import { liveDocuments } from '../content/listDocuments.ts';
+import { DocumentReader } from '../directory/documents.ts';
+import type { Key, Stored } from '../table/entity.ts';
+import { type Place, placeOf } from '../directory/folders/folders.ts';
+import { OrganizationReader } from '../directory/organizations.ts';
+import type { Table } from '../table/table.ts';
 import { JudgmentEntity, type JudgmentListing, listedBetween, listingOf, readListed } from './entities.ts';
 import { countIndex } from './vectorSearch.ts';
 

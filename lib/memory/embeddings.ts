@@ -1,10 +1,10 @@
-import type { Capability } from '../../app/capability.ts';
-import { calendarOf } from '../../domain/memory/calendar.ts';
-import { filteredValues } from '../../domain/memory/filters.ts';
-import type { Judgment } from '../../domain/memory/judgments.ts';
-import { inParallel } from '../../shared/inParallel.ts';
-import type { Stored } from '../../table/entity.ts';
-import { insert, advance, openTable, replace, type Table, type WriteOp } from '../../table/table.ts';
+import type { Capability } from '../app/capability.ts';
+import { calendarOf } from './rules/calendar.ts';
+import { filteredValues } from './rules/filters.ts';
+import type { Judgment } from './rules/judgments.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Stored } from '../table/entity.ts';
+import { insert, advance, openTable, replace, type Table, type WriteOp } from '../table/table.ts';
 import { type EmbeddingState, EmbeddingStateEntity, JudgmentEntity, type JudgmentRef, type JudgmentVector, JudgmentVectorEntity, listingOf, vectorsOf } from './entities.ts';
 
 /** A judgment with its vectors, as it was when they were made. */

@@ -1,12 +1,12 @@
-import type { VectorIndexName } from '../../app/capability.ts';
-import { partsOf, type Stretch, stretchesOf } from '../../domain/memory/calendar.ts';
-import { ALWAYS, type JudgmentFilters, type TimeRange } from '../../domain/memory/filters.ts';
-import { contentText, type Judgment, reviewText } from '../../domain/memory/judgments.ts';
-import { distance } from '../../domain/memory/vectors.ts';
-import { inParallel } from '../../shared/inParallel.ts';
-import type { Key, Stored } from '../../table/entity.ts';
+import type { VectorIndexName } from '../app/capability.ts';
+import { partsOf, type Stretch, stretchesOf } from './rules/calendar.ts';
+import { ALWAYS, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
+import { contentText, type Judgment, reviewText } from './rules/judgments.ts';
+import { distance } from './rules/vectors.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Key, Stored } from '../table/entity.ts';
 import { JudgmentEntity, judgmentKeyOf, JudgmentVectorEntity, listingOf, vectorKeyOf, vectorsOf } from './entities.ts';
-import { JudgmentReader, type JudgmentScope } from './reading.ts';
+import { JudgmentReader, type JudgmentScope } from './judgmentReader.ts';
 import { vectorAttributes, type VectorFilter, vectorPartition, vectorTime } from './vectorIndexes.ts';
 import { searchVectors } from './vectorSearch.ts';
 

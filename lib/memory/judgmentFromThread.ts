@@ -1,13 +1,13 @@
-import type { Comment } from '../../comments/rules/comments.ts';
-import type { Thread } from '../../comments/rules/threads.ts';
-import type { ContentUser } from '../../content/rules/user.ts';
-import { decisionOf } from '../../domain/memory/decisions.ts';
-import type { Judgment } from '../../domain/memory/judgments.ts';
-import { derivedId } from '../../shared/ids.ts';
-import { beginEmbedding } from '../../memory/pending.ts';
-import type { ContentPlace } from '../../content/documentScope.ts';
-import type { Stored } from '../../table/entity.ts';
-import { insert, type WriteOp } from '../../table/table.ts';
+import type { Comment } from '../comments/rules/comments.ts';
+import type { Thread } from '../comments/rules/threads.ts';
+import type { ContentUser } from '../content/rules/user.ts';
+import { decisionOf } from './rules/decisions.ts';
+import type { Judgment } from './rules/judgments.ts';
+import { derivedId } from '../shared/ids.ts';
+import { beginEmbedding } from './pendingJudgments.ts';
+import type { ContentPlace } from '../content/documentScope.ts';
+import type { Stored } from '../table/entity.ts';
+import { insert, type WriteOp } from '../table/table.ts';
 import { JudgmentEntity } from './entities.ts';
 
 /** Why somebody changes threads. */

@@ -1,8 +1,8 @@
-import { eraseFromJudgment, type Judgment } from '../../domain/memory/judgments.ts';
-import { inParallel } from '../../shared/inParallel.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import { settle } from '../../table/retryOnConflict.ts';
-import { replace, type Table } from '../../table/table.ts';
+import { eraseFromJudgment, type Judgment } from './rules/judgments.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { replace, type Table } from '../table/table.ts';
 import { JudgmentEntity } from './entities.ts';
 
 /** How many judgments are looked at with one query, and in how many at a time something changes. */

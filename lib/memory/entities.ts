@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import type { IndexName } from '../../app/capability.ts';
-import { Judgment } from '../../domain/memory/judgments.ts';
-import { type Filtered, filtered, filteredValues, type TimeRange } from '../../domain/memory/filters.ts';
-import { instantKey } from '../../shared/times.ts';
-import { defineEntity, indexPartition, type Key } from '../../table/entity.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import { encodePart } from '../../table/keys.ts';
+import type { IndexName } from '../app/capability.ts';
+import { Judgment } from './rules/judgments.ts';
+import { type Filtered, filtered, filteredValues, type TimeRange } from './rules/filters.ts';
+import { instantKey } from '../shared/times.ts';
+import { defineEntity, indexPartition, type Key } from '../table/entity.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import { encodePart } from '../table/keys.ts';
 import { DIMENSIONS, vectorPartition, vectorTime } from './vectorIndexes.ts';
 
 /** A judgment among those of its tenant, by internal ids. The same record id in another document, or in none, is another judgment. */

@@ -1,8 +1,8 @@
-import { building, type Capability } from '../../app/capability.ts';
-import { sendHints } from '../../deliveries/hints.ts';
-import type { Log } from '../../app/endpoint.ts';
-import { embedMessage } from '../../memory/pending.ts';
-import { sendTo } from '../../workers/queues.ts';
+import { building, type Capability } from '../app/capability.ts';
+import { sendHints } from '../deliveries/hints.ts';
+import type { Log } from '../app/endpoint.ts';
+import { embedMessage } from './pendingJudgments.ts';
+import { sendTo } from '../workers/queues.ts';
 
 /** Sends the messages of jobs that make vectors. Never fails: the sweeper finds the jobs. */
 export type HintEmbedding = (tenant: string, jobIds: readonly string[], log: Log) => Promise<void>;

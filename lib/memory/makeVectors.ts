@@ -1,7 +1,7 @@
-import type { EmbeddingState } from '../data/memory/entities.ts';
-import { contentText, type Judgment, reviewText } from '../domain/memory/judgments.ts';
+import type { EmbeddingState } from './entities.ts';
+import { contentText, type Judgment, reviewText } from './rules/judgments.ts';
 import type { Embedder, Embedders } from './embedder.ts';
-import { wantedModels } from './models.ts';
+import { wantedModels } from './embeddingModels.ts';
 
 type Texts = Pick<Judgment, 'decision' | 'reasoning' | 'content'>;
 
