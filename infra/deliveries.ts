@@ -8,7 +8,7 @@ import { DeliveryStore } from '../lib/data/deliveries/deliveries.ts';
 import { FailedDeliveries } from '../lib/data/deliveries/failed.ts';
 import { MessageReader } from '../lib/data/deliveries/messages.ts';
 import { EndpointRuntime } from '../lib/data/deliveries/runtime.ts';
-import { eventShards } from '../lib/data/events.ts';
+import { eventShards } from '../lib/events/outbox.ts';
 import { JobStore, JobSweeper, jobShards } from '../lib/jobs/jobStore.ts';
 import { openTable } from '../lib/table/table.ts';
 import { WebhookEndpointStore } from '../lib/data/webhooks/endpoints.ts';

@@ -1,5 +1,5 @@
-import { EventEntity, insertedEvent } from '../../lib/data/events.ts';
-import { fanOut, fansOut } from '../../lib/deliveries/fanOut.ts';
+import { EventEntity, insertedEvent } from '../../lib/events/outbox.ts';
+import { fanOut, fansOut } from '../../lib/events/fanOut.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 

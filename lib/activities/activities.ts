@@ -7,7 +7,7 @@ import { derivedId } from '../shared/ids.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
-import type { Cause } from '../data/events.ts';
+import type { Cause } from '../events/outbox.ts';
 import type { Place } from '../directory/folders/folders.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { insert, inTransactions, openTable, remove, type Table, upsert, type WriteOp } from '../table/table.ts';

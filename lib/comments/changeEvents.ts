@@ -5,7 +5,7 @@ import type { Thread } from './rules/threads.ts';
 import type { ContentUser } from '../content/rules/user.ts';
 import { ActivityConfigEntity } from '../workspaces/configs/activityConfig.ts';
 import type { Stored } from '../table/entity.ts';
-import { emit } from '../data/events.ts';
+import { emit } from '../events/outbox.ts';
 import type { Table, WriteOp } from '../table/table.ts';
 import { activityOps } from '../activities/activities.ts';
 import type { ContentPlace } from '../content/documentScope.ts';

@@ -6,7 +6,7 @@ import type { Timing } from '../domain/deliveries/schedule.ts';
 import { isReady, isSending, MailRecord, type MailSubject, newMail, type ReadyMail, type SendingMail } from '../domain/mails/mail.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { defineEntity, indexPartition } from '../table/entity.ts';
-import { eventShards } from './events.ts';
+import { eventShards } from '../events/outbox.ts';
 import { tenantOf } from '../table/keys.ts';
 import { insert, openTable, replace, type Table, upsert } from '../table/table.ts';
 

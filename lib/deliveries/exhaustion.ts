@@ -1,13 +1,13 @@
 import type { Revision } from '../data/deliveries/deliveries.ts';
 import type { Target } from '../data/deliveries/targets.ts';
 import type { Stored } from '../table/entity.ts';
-import { emit } from '../data/events.ts';
+import { emit } from '../events/outbox.ts';
 import type { WriteOp } from '../table/table.ts';
 import { isGivenUp } from '../domain/deliveries/autoDisable.ts';
 import { type Delivery, ended, type Pending } from '../domain/deliveries/delivery.ts';
 import { type EndpointHealth, healthAt } from '../domain/deliveries/health.ts';
 import type { AttemptOutcome } from '../domain/deliveries/outcome.ts';
-import { isOperational } from '../domain/events/catalogue.ts';
+import { isOperational } from '../events/rules/catalogue.ts';
 import { type Delivering, tellOwner } from './delivering.ts';
 
 /** The attempt after which there is none. */

@@ -3,14 +3,14 @@ import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../workspaces/entities.ts';
 import { EmailConfigEntity, openEmailConfig } from '../workspaces/configs/emailConfig.ts';
 import type { Stored } from '../table/entity.ts';
-import { EventEntity, EventPayloadEntity } from '../data/events.ts';
+import { EventEntity, EventPayloadEntity } from '../events/outbox.ts';
 import { isPaused, MailPauseEntity } from '../data/mails.ts';
 import { openTable, type Table, wanted } from '../table/table.ts';
 import { profilesOf, type User, UserEntity } from '../directory/users.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
-import { incompleteActors, withActors } from '../domain/events/actors.ts';
-import type { Audience, EventPayload } from '../domain/events/payload.ts';
-import { recipientsOf } from '../domain/events/recipients.ts';
+import { incompleteActors, withActors } from '../events/rules/actors.ts';
+import type { Audience, EventPayload } from '../events/rules/payload.ts';
+import { recipientsOf } from '../events/rules/recipients.ts';
 import { mailAddressOf } from '../domain/mails/address.ts';
 import { type EventMailContent, eventMailContent, personIn, saidIn } from '../domain/mails/content.ts';
 import { isMailed } from '../domain/mails/headlines.ts';
@@ -23,7 +23,7 @@ import type { MailSender, OutgoingMail } from '../email/sender.ts';
 import { type SendGridAccount, SendGridSender } from '../email/sendGrid.ts';
 import { sesSender } from '../email/ses.ts';
 import { unsubscribeLinks, type UnsubscribeLinks } from '../email/unsubscribe.ts';
-import { audienceRules, type OccurredEvent } from './audience.ts';
+import { audienceRules, type OccurredEvent } from '../events/audience.ts';
 
 /** A mail as it is to be sent now, and through whom; or why it is not to be sent. */
 export type Composed =

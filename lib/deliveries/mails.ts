@@ -5,15 +5,15 @@ import { openTable, wanted } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
-import { recipientsOf } from '../domain/events/recipients.ts';
+import { recipientsOf } from '../events/rules/recipients.ts';
 import { mailAddressOf } from '../domain/mails/address.ts';
 import { personIn, saidIn } from '../domain/mails/content.ts';
 import type { MailSubject } from '../domain/mails/mail.ts';
 import { mailsEvent } from '../domain/mails/provider.ts';
 import { type QueueSender, sendTo } from '../workers/queues.ts';
-import { type AudienceDeps, audienceRules } from './audience.ts';
+import { type AudienceDeps, audienceRules } from '../events/audience.ts';
 import type { TellOwner } from './delivering.ts';
-import type { Consumer } from './fanOut.ts';
+import type { Consumer } from '../events/fanOut.ts';
 import { mailTiming, messageAboutMail } from './mailMessage.ts';
 
 interface MakeDeps {

@@ -6,7 +6,7 @@ import type { DeliveryKey } from '../data/deliveries/deliveries.ts';
 import { type Target, wantedTarget } from '../data/deliveries/targets.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
-import { EventEntity, EventPayloadEntity } from '../data/events.ts';
+import { EventEntity, EventPayloadEntity } from '../events/outbox.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { openTable, type Table, wanted } from '../table/table.ts';
 import { profilesOf, UserEntity } from '../directory/users.ts';
@@ -15,16 +15,16 @@ import { openSigningSecret } from '../data/webhooks/secrets.ts';
 import { dict, distinct } from '../shared/collections.ts';
 import { isPrivate, type Visibility } from '../content/rules/visibility.ts';
 import { isBasicTarget } from '../domain/deliveries/matching.ts';
-import { incompleteActors, withActors } from '../domain/events/actors.ts';
-import type { Audience, EventPayload } from '../domain/events/payload.ts';
-import { type RecipientRules, recipientsOf } from '../domain/events/recipients.ts';
+import { incompleteActors, withActors } from '../events/rules/actors.ts';
+import type { Audience, EventPayload } from '../events/rules/payload.ts';
+import { type RecipientRules, recipientsOf } from '../events/rules/recipients.ts';
 import type { AdvancedWebhookConfig } from '../domain/webhooks/advanced.ts';
 import { advancedPayload, basicPayload, type Enrichment, type NotificationsConfig, type Recipient } from '../domain/webhooks/payloads.ts';
 import { liveSecrets } from '../domain/webhooks/secrets.ts';
 import { type Encoded, encodeBody } from '../webhooks/body.ts';
 import type { WebhookRequest } from '../webhooks/send.ts';
 import { basicHeaders, type Signed, signHeaders } from '../webhooks/sign.ts';
-import { audienceRules, candidates, type OccurredEvent } from './audience.ts';
+import { audienceRules, candidates, type OccurredEvent } from '../events/audience.ts';
 
 /** The request that delivers an event, or why none can be made. */
 export interface PreparedRequest {

@@ -1,7 +1,7 @@
 import { building, type Capability } from '../app/capability.ts';
 import { type DeliveryStore, type Revision, sweepDeliveries } from '../data/deliveries/deliveries.ts';
 import { countAiling, type EndpointRuntime } from '../data/deliveries/runtime.ts';
-import { type EventStore, eventShards, findPendingEvents } from '../data/events.ts';
+import { type EventStore, eventShards, findPendingEvents } from '../events/outbox.ts';
 import { jobMessage, type JobQueue, type JobSweeper, jobShards, queueOfJob, type StoredJob, sweepJobs } from '../jobs/jobStore.ts';
 import { isClaimed, type Pending, swept } from '../domain/deliveries/delivery.ts';
 import type { Timing } from '../domain/deliveries/schedule.ts';
@@ -9,7 +9,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { type QueueSender, sendTo } from '../workers/queues.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import { type Backlog, liveBacklog } from './backlog.ts';
-import { fanOut, type FanOutDeps, fansOut } from './fanOut.ts';
+import { fanOut, type FanOutDeps, fansOut } from '../events/fanOut.ts';
 import { messageAbout } from './message.ts';
 import { deliveryTiming } from './timing.ts';
 

@@ -1,10 +1,10 @@
 import { openDocument } from './rules/yjs/document.ts';
 import { readValue } from './rules/yjs/reading.ts';
 import { editorRecord } from './rules/editors.ts';
-import { editorUpdatePayload } from '../domain/events/crdt.ts';
+import { editorUpdatePayload } from '../events/rules/crdt.ts';
 import type { ContentNames } from '../content/rules/names.ts';
 import { DocumentEntity } from '../directory/documents.ts';
-import { emit } from '../data/events.ts';
+import { emit } from '../events/outbox.ts';
 import { endJob, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { pause } from '../table/retryOnConflict.ts';

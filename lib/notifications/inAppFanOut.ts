@@ -8,14 +8,14 @@ import { profilesOf, UserEntity } from '../directory/users.ts';
 import { Location } from '../content/rules/location.ts';
 import { newNotification, type Notification } from './rules.ts';
 import { type ContentUser, MOST_INVOLVED, StoredUser } from '../content/rules/user.ts';
-import { incompleteActors, withActors } from '../domain/events/actors.ts';
-import { recipientsOf } from '../domain/events/recipients.ts';
+import { incompleteActors, withActors } from '../events/rules/actors.ts';
+import { recipientsOf } from '../events/rules/recipients.ts';
 import { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
 import type { NotificationConfig } from '../workspaces/rules/notificationConfig.ts';
 import { dict } from '../shared/collections.ts';
 import { derivedId } from '../shared/ids.ts';
 import { AccessContext, optional } from '../shared/schema.ts';
-import { type AudienceDeps, audienceRules, type OccurredEvent } from '../deliveries/audience.ts';
+import { type AudienceDeps, audienceRules, type OccurredEvent } from '../events/audience.ts';
 
 /** How much of a comment's text a notification repeats, in UTF-8 bytes. */
 const TEXT_BYTES = 4 * 1024;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { givenAt, hasEnded } from '../directory/rules/access.ts';
-import { levelsFor, type NotificationChannel, type NotificationLevel, notificationChannels, type NotificationLevels, notificationLevels } from '../domain/events/recipients.ts';
+import { levelsFor, type NotificationChannel, type NotificationLevel, notificationChannels, type NotificationLevels, notificationLevels } from '../events/rules/recipients.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import type { Place } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
-import { type EventType, eventTypes, triggerTypes } from '../domain/events/catalogue.ts';
-import { sampleEvent } from '../domain/events/samples.ts';
-import { advancedSchema, basicSchema, sharedSchemas } from '../domain/events/schemas.ts';
+import { type EventType, eventTypes, triggerTypes } from '../events/rules/catalogue.ts';
+import { sampleEvent } from '../events/rules/samples.ts';
+import { advancedSchema, basicSchema, sharedSchemas } from '../events/rules/schemas.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../domain/webhooks/payloads.ts';
 import { jsonSchemaOf, type JsonSchema } from './jsonSchema.ts';
 import type { Tag } from './tags.ts';

@@ -2,7 +2,7 @@ import type { Capability } from '../app/capability.ts';
 import { type NewRecording, Recording, recorderPayload, type ShownRecording, showRecording, toRecording } from './rules.ts';
 import { instantKey } from '../shared/times.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { emit } from '../data/events.ts';
+import { emit } from '../events/outbox.ts';
 import type { Place } from '../directory/folders/folders.ts';
 import { insert, openTable, remove, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
 import { Id, keptObject, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
-import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../domain/events/payload.ts';
+import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../events/rules/payload.ts';
 import { Location, locationKey } from '../content/rules/location.ts';
 import { type ContentNames, eventIds, eventMetadata, recordMetadata } from '../content/rules/names.ts';
 import { ContentUser, StoredUser } from '../content/rules/user.ts';

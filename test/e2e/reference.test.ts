@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { referenceDocument } from '../../infra/reference.ts';
 import { otherVersion } from '../../lib/app/endpoint.ts';
-import { eventTypes, triggerTypes } from '../../lib/domain/events/catalogue.ts';
+import { eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import type { DocumentedResponse, JsonSchema, OpenApiDocument } from '../../lib/openapi.ts';
 import { errorExamples } from '../../lib/openapi/errors.ts';
 import { endpoints, expectDocumented, problems, referred } from '../contract/contract.ts';

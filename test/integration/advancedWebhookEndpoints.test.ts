@@ -3,7 +3,7 @@ import { endpoint as createEndpoint } from '../../functions/v2/workspace/advance
 import { environment } from '../../lib/app/capability.ts';
 import { openTable } from '../../lib/table/table.ts';
 import { WebhookEndpointCountEntity, WebhookEndpointEntity, WebhookEndpointUidEntity } from '../../lib/data/webhooks/endpoints.ts';
-import { eventTypes } from '../../lib/domain/events/catalogue.ts';
+import { eventTypes } from '../../lib/events/rules/catalogue.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import type { Customer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

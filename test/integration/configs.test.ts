@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { defaultEmailTriggers } from '../../lib/domain/events/catalogue.ts';
+import { defaultEmailTriggers } from '../../lib/events/rules/catalogue.ts';
 import { type Customer, handlerOf, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { everyItem } from '../support/items.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import { Table, type WriteOp } from '../../lib/table/table.ts';
-import { triggerTypes } from '../../lib/domain/events/catalogue.ts';
-import { LARGEST_PAYLOAD_BYTES } from '../../lib/domain/events/payload.ts';
+import { triggerTypes } from '../../lib/events/rules/catalogue.ts';
+import { LARGEST_PAYLOAD_BYTES } from '../../lib/events/rules/payload.ts';
 import { type Emitted, emitted, itemsOf, nda } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

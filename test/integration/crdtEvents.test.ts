@@ -3,7 +3,7 @@ import { environment } from '../../lib/app/capability.ts';
 import { emitEditorUpdateStep } from '../../lib/editors/emitEditorUpdate.ts';
 import { JobEntity, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
-import { sampleEvent } from '../../lib/domain/events/samples.ts';
+import { sampleEvent } from '../../lib/events/rules/samples.ts';
 import { type Customer, newCustomer, restartFunctions } from '../support/customer.ts';
 import { addDocument, emitted, itemsOf, nda } from '../support/content.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

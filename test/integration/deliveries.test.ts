@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Webhook } from 'standardwebhooks';
 import { DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
 import { EndpointHealthEntity } from '../../lib/data/deliveries/runtime.ts';
-import { EventEntity, EventPayloadEntity } from '../../lib/data/events.ts';
+import { EventEntity, EventPayloadEntity } from '../../lib/events/outbox.ts';
 import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
 import { upsert } from '../../lib/table/table.ts';
 import type { Customer } from '../support/customer.ts';

@@ -5,7 +5,7 @@ import { worker as fanOutEvents } from '../../functions/workers/fanOutEvents.ts'
 import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
 import { EndpointSlotsEntity } from '../../lib/data/deliveries/runtime.ts';
-import { emit, EventEntity } from '../../lib/data/events.ts';
+import { emit, EventEntity } from '../../lib/events/outbox.ts';
 import { MailEntity } from '../../lib/data/mails.ts';
 import { insert, remove } from '../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity } from '../../lib/data/webhooks/configs.ts';

@@ -2,7 +2,7 @@ import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
-import { emit, EventEntity, EventPayloadEntity, type NewEvent } from '../../lib/data/events.ts';
+import { emit, EventEntity, EventPayloadEntity, type NewEvent } from '../../lib/events/outbox.ts';
 import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { insert, openTable, type Table } from '../../lib/table/table.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';

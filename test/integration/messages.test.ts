@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { environment } from '../../lib/app/capability.ts';
 import { AttemptEntity, DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
 import { MessageReader } from '../../lib/data/deliveries/messages.ts';
-import { recordEvent } from '../../lib/data/events.ts';
+import { recordEvent } from '../../lib/events/outbox.ts';
 import { inTransactions, openTable, type Table, upsert, type WriteOp } from '../../lib/table/table.ts';
 import type { Delivery } from '../../lib/domain/deliveries/delivery.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';

@@ -3,7 +3,7 @@ import { handler as createKey } from '../../functions/v2/workspace/apikey/create
 import { environment } from '../../lib/app/capability.ts';
 import { AllowedDomainsEntity } from '../../lib/workspaces/allowedDomains.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
-import { defaultEmailTriggers, defaultWebhookTriggers } from '../../lib/domain/events/catalogue.ts';
+import { defaultEmailTriggers, defaultWebhookTriggers } from '../../lib/events/rules/catalogue.ts';
 import { defaultNotificationTriggers } from '../../lib/workspaces/rules/notificationConfig.ts';
 import { handlerOf } from '../support/customer.ts';
 import { type Engine, MASTER_KEY_SECRET_ARN, startEngine } from '../support/engine.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
-import { fansOut } from '../../lib/deliveries/fanOut.ts';
+import { fansOut } from '../../lib/events/fanOut.ts';
 import type { Customer } from '../support/customer.ts';
 import { DeliverySystem } from '../support/deliveries.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

@@ -4,7 +4,7 @@ import { InvolvementEntity } from '../../lib/content/involvements.ts';
 import { readRecordings, RecordingEntity, recordingRemovalOps } from '../../lib/recordings/recordings.ts';
 import { DocumentEntity } from '../../lib/directory/documents.ts';
 import { indexPartition } from '../../lib/table/entity.ts';
-import { EventEntity, EventPayloadEntity } from '../../lib/data/events.ts';
+import { EventEntity, EventPayloadEntity } from '../../lib/events/outbox.ts';
 import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { openTable, remove, type Table } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

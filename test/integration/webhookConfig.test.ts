@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { BasicWebhookConfigEntity } from '../../lib/data/webhooks/configs.ts';
-import { defaultWebhookTriggers, triggerTypes } from '../../lib/domain/events/catalogue.ts';
+import { defaultWebhookTriggers, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { storedItem } from '../support/items.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { offerAdvancedWebhooks } from '../../infra/workspace.ts';
 import { environment } from '../../lib/app/capability.ts';
-import { defaultWebhookTriggers } from '../../lib/domain/events/catalogue.ts';
+import { defaultWebhookTriggers } from '../../lib/events/rules/catalogue.ts';
 import { type Customer, newCustomer, restartFunctions } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { outcome, paths } from '../support/webhooks.ts';

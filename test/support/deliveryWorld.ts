@@ -1,10 +1,10 @@
 import type { Attempt, Revision, StoredDelivery } from '../../lib/data/deliveries/deliveries.ts';
 import type { Target } from '../../lib/data/deliveries/targets.ts';
 import type { Stored } from '../../lib/table/entity.ts';
-import type { EventToDeliver } from '../../lib/data/events.ts';
+import type { EventToDeliver } from '../../lib/events/outbox.ts';
 import { deliver } from '../../lib/deliveries/deliver.ts';
 import type { Delivering } from '../../lib/deliveries/delivering.ts';
-import { fanOut, type FanOutDeps } from '../../lib/deliveries/fanOut.ts';
+import { fanOut, type FanOutDeps } from '../../lib/events/fanOut.ts';
 import type { DeliveryMessage } from '../../lib/deliveries/message.ts';
 import { sweep, type SweepDeps } from '../../lib/deliveries/sweep.ts';
 import { type Delivery, newDelivery, nextAttemptOf, type Pending, resent } from '../../lib/domain/deliveries/delivery.ts';

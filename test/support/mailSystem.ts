@@ -2,7 +2,7 @@ import { environment } from '../../lib/app/capability.ts';
 import { secretBox } from '../../lib/crypto/secretBox.ts';
 import { type Kept, MailEntity, MailStore } from '../../lib/data/mails.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
-import type { OccurredEvent } from '../../lib/deliveries/audience.ts';
+import type { OccurredEvent } from '../../lib/events/audience.ts';
 import { MailContents } from '../../lib/deliveries/mailContents.ts';
 import type { MailMessage } from '../../lib/deliveries/mailMessage.ts';
 import { fanOutMails, ownerNotice } from '../../lib/deliveries/mails.ts';

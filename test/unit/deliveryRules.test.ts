@@ -4,7 +4,7 @@ import { claimed, type Delivery, ended, isClaimed, isPending, newDelivery, nextA
 import { matches, matchingBasicTargets } from '../../lib/domain/deliveries/matching.ts';
 import { afterResult, type AttemptResult } from '../../lib/domain/deliveries/outcome.ts';
 import { lifetime, marginOf, nextAttempt, parseSchedule, plan, type Timing } from '../../lib/domain/deliveries/schedule.ts';
-import { eventTypes } from '../../lib/domain/events/catalogue.ts';
+import { eventTypes } from '../../lib/events/rules/catalogue.ts';
 import { initialBasicConfig } from '../../lib/domain/webhooks/basic.ts';
 
 const SECOND = 1000;

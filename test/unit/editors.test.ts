@@ -6,7 +6,7 @@ import { pack, unpack } from '../../lib/editors/compression.ts';
 import { isLongLog } from '../../lib/editors/logWeight.ts';
 import { Base64, editorRecord, EMPTY_UPDATE } from '../../lib/editors/rules/editors.ts';
 import { merged } from '../../lib/editors/rules/editorUpdates.ts';
-import { editorUpdateData } from '../../lib/domain/events/crdt.ts';
+import { editorUpdateData } from '../../lib/events/rules/crdt.ts';
 
 describe('packing', () => {
   test('gives back every bytes, and makes what repeats smaller', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { changeEmailConfig, type EmailConfig, EmailConfigChange, initialEmailConfig } from '../../lib/workspaces/rules/emailConfig.ts';
-import { defaultEmailTriggers, triggerTypes } from '../../lib/domain/events/catalogue.ts';
+import { defaultEmailTriggers, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 
 /** What a request sends, through the schema as it comes. */
 const sent = (data: object) => EmailConfigChange.parse(data);

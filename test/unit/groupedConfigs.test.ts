@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ActivityConfigChange, changeActivityConfig, showActivityConfig } from '../../lib/workspaces/rules/activityConfig.ts';
-import { triggerTypes } from '../../lib/domain/events/catalogue.ts';
+import { triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import { commentVerbs, huddleVerbs } from '../../lib/workspaces/rules/groupedTriggers.ts';
 import { changeNotificationConfig, NotificationConfigChange, showNotificationConfig } from '../../lib/workspaces/rules/notificationConfig.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { EmailConfig, initialEmailConfig } from '../../lib/workspaces/rules/emailConfig.ts';
-import { defaultEmailTriggers, triggerTypes } from '../../lib/domain/events/catalogue.ts';
-import { sampleEvent } from '../../lib/domain/events/samples.ts';
+import { defaultEmailTriggers, triggerTypes } from '../../lib/events/rules/catalogue.ts';
+import { sampleEvent } from '../../lib/events/rules/samples.ts';
 import { mailAddressOf } from '../../lib/domain/mails/address.ts';
 import { eventMailContent, personIn, saidIn } from '../../lib/domain/mails/content.ts';
 import { isMailed, type MailedType } from '../../lib/domain/mails/headlines.ts';

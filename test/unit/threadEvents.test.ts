@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { activitiesOf, type CommentVerb, differences, eventsOf, type Happening, type HappeningPlace } from '../../lib/comments/rules/commentEvents.ts';
 import { changeThread, NewThread, newThread, type Thread, ThreadChange } from '../../lib/comments/rules/threads.ts';
 import { commentVerbs } from '../../lib/workspaces/rules/groupedTriggers.ts';
-import { triggerTypes } from '../../lib/domain/events/catalogue.ts';
+import { triggerTypes } from '../../lib/events/rules/catalogue.ts';
 
 const NOW = 1_000_000;
 const at: HappeningPlace = {

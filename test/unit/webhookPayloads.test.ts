@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { eventTypes, triggerTypes } from '../../lib/domain/events/catalogue.ts';
-import { advancedActionType, basicActionType } from '../../lib/domain/events/names.ts';
-import type { EventPayload } from '../../lib/domain/events/payload.ts';
-import { sampleEvent } from '../../lib/domain/events/samples.ts';
+import { eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
+import { advancedActionType, basicActionType } from '../../lib/events/rules/names.ts';
+import type { EventPayload } from '../../lib/events/rules/payload.ts';
+import { sampleEvent } from '../../lib/events/rules/samples.ts';
 import { advancedPayload, basicPayload, type BasicOptions, type DeliverableEvent, type NotificationsConfig } from '../../lib/domain/webhooks/payloads.ts';
 import { protectData } from '../../lib/domain/webhooks/protection.ts';
 import { retryAfterSeconds } from '../../lib/domain/webhooks/retryAfter.ts';

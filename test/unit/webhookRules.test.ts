@@ -4,8 +4,8 @@ import { changeAdvancedConfig } from '../../lib/domain/webhooks/advanced.ts';
 import { changeBasicConfig } from '../../lib/domain/webhooks/basic.ts';
 import { changeEndpoint, newEndpoint } from '../../lib/domain/webhooks/endpoints.ts';
 import { liveSecrets, longestOverlapSeconds, rotateSecrets, type SigningSecret } from '../../lib/domain/webhooks/secrets.ts';
-import { defaultWebhookTriggers, eventTypes, triggerTypes } from '../../lib/domain/events/catalogue.ts';
-import { EventTypeName, TriggerMap } from '../../lib/domain/events/triggers.ts';
+import { defaultWebhookTriggers, eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
+import { EventTypeName, TriggerMap } from '../../lib/events/rules/triggers.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 const secret = (sealed: string, createdAt = NOW, expiresAt?: number): SigningSecret => ({ sealed, createdAt, ...(expiresAt !== undefined && { expiresAt }) });

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
-import { type TriggerType, triggerTypes } from '../../domain/events/catalogue.ts';
-import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../../domain/events/payload.ts';
+import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts';
+import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
 import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
 import type { OwnActivity } from '../../activities/rules.ts';
 import { type Comment, contextItems, mentionedIn, read, showComment } from './comments.ts';

@@ -7,7 +7,7 @@ import { attemptOutcomes } from '../../domain/deliveries/outcome.ts';
 import type { Timing } from '../../domain/deliveries/schedule.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import { defineEntity, indexPartition, type Stored } from '../../table/entity.ts';
-import { EventEntity, eventShards, type NewEvent, recordEvent, type StoredEvent } from '../events.ts';
+import { EventEntity, eventShards, type NewEvent, recordEvent, type StoredEvent } from '../../events/outbox.ts';
 import { tenantOf } from '../../table/keys.ts';
 import { settle } from '../../table/retryOnConflict.ts';
 import { insert, openTable, replace, type Table, upsert, wanted, type WriteOp } from '../../table/table.ts';

@@ -2,7 +2,7 @@ import type { Capability } from '../../app/capability.ts';
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoints.ts';
 import { iso } from '../../shared/isoTime.ts';
 import type { Stored } from '../../table/entity.ts';
-import { emit } from '../events.ts';
+import { emit } from '../../events/outbox.ts';
 import { openTable, replace, type Table } from '../../table/table.ts';
 import { WebhookEndpointEntity } from '../webhooks/endpoints.ts';
 

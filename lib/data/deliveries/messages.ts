@@ -4,7 +4,7 @@ import type { Delivery } from '../../domain/deliveries/delivery.ts';
 import { type ShownStatus, shownStatus } from '../../domain/deliveries/shown.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import { indexPartition, type Key, type Stored } from '../../table/entity.ts';
-import { EventEntity, eventShards, eventsOf, type StoredEvent } from '../events.ts';
+import { EventEntity, eventShards, eventsOf, type StoredEvent } from '../../events/outbox.ts';
 import { openTable, type Table } from '../../table/table.ts';
 import { DeliveryEntity, DeliveryStore, deliveriesTo, failedDeliveriesTo } from './deliveries.ts';
 

@@ -1,6 +1,6 @@
 import type { Capability } from '../../app/capability.ts';
 import type { Timing } from '../../domain/deliveries/schedule.ts';
-import type { NewEvent } from '../events.ts';
+import type { NewEvent } from '../../events/outbox.ts';
 import { openTable, type Table } from '../../table/table.ts';
 import { type DueDelivery, emitTo } from './deliveries.ts';
 

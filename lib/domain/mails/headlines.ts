@@ -1,4 +1,4 @@
-import { type TriggerType, triggerTypes } from '../events/catalogue.ts';
+import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts';
 
 /** The types of event that are mailed: of comments and huddles. The others have nobody in particular to be told. */
 export type MailedType = Extract<TriggerType, `comment_annotation.${string}` | `comment.${string}` | `huddle.${string}`>;

@@ -1,5 +1,5 @@
 import type { EmailConfig } from '../../workspaces/rules/emailConfig.ts';
-import type { TriggerType } from '../events/catalogue.ts';
+import type { TriggerType } from '../../events/rules/catalogue.ts';
 import { isMailed } from './headlines.ts';
 
 /** Whether an event is mailed (spec 6 rule 4): the service and the event's trigger are on, and there is a mail of that type. */

@@ -3,7 +3,7 @@ import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { Id, IsoTime, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
-import { EventTypeName } from '../events/triggers.ts';
+import { EventTypeName } from '../../events/rules/triggers.ts';
 import { liveSecrets, SigningSecret } from './secrets.ts';
 import { WebhookUrl } from './urlField.ts';
 

@@ -1,6 +1,6 @@
-import { advancedActionType, basicActionType } from '../events/names.ts';
-import type { EventPayload } from '../events/payload.ts';
-import type { NotificationLevel } from '../events/recipients.ts';
+import { advancedActionType, basicActionType } from '../../events/rules/names.ts';
+import type { EventPayload } from '../../events/rules/payload.ts';
+import type { NotificationLevel } from '../../events/rules/recipients.ts';
 import { protectData } from './protection.ts';
 import { fillTemplates } from './templates.ts';
 

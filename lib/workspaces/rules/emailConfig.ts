@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { optional } from '../../shared/schema.ts';
 import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
-import { defaultEmailTriggers } from '../../domain/events/catalogue.ts';
-import { TriggerMap } from '../../domain/events/triggers.ts';
+import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
+import { TriggerMap } from '../../events/rules/triggers.ts';
 
 /** Who delivers the mail: `custom` is the provider whose key is stored, else the service's own (design 6). */
 export const emailTypes = ['default', 'sendgrid', 'custom'] as const;

@@ -5,7 +5,7 @@ import { type ApiKeyConfig, changeApiKeyConfig } from './apiKeyConfig.ts';
 import { type Change, merge } from './mergeConfig.ts';
 import { Domain, LOOPBACK_ADDRESS, MOST_DOMAINS_PER_CALL } from './domains.ts';
 import { changeEmailConfig, type EmailConfig, EmailConfigChange } from './emailConfig.ts';
-import { defaultEmailTriggers } from '../../domain/events/catalogue.ts';
+import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { changeNotificationConfig, defaultNotificationTriggers, type NotificationConfig } from './notificationConfig.ts';
 import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../domain/webhooks/basic.ts';
 

@@ -1,7 +1,7 @@
 import type { StoredDelivery } from '../../../lib/data/deliveries/deliveries.ts';
 import { type Target, wantedTarget } from '../../../lib/data/deliveries/targets.ts';
 import type { Key, Stored } from '../../../lib/table/entity.ts';
-import { EventEntity, EventPayloadEntity, type StoredEvent } from '../../../lib/data/events.ts';
+import { EventEntity, EventPayloadEntity, type StoredEvent } from '../../../lib/events/outbox.ts';
 import type { Table, Wanted } from '../../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity } from '../../../lib/data/webhooks/configs.ts';
 import type { DeliverDeps } from '../../../lib/deliveries/delivering.ts';

@@ -2,7 +2,7 @@
 import { environment } from '../../../lib/app/capability.ts';
 import { emitTo } from '../../../lib/data/deliveries/deliveries.ts';
 import { EndpointRuntime } from '../../../lib/data/deliveries/runtime.ts';
-import { recordEvent } from '../../../lib/data/events.ts';
+import { recordEvent } from '../../../lib/events/outbox.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { messageAbout } from '../../../lib/deliveries/message.ts';
 import { initialAdvancedConfig } from '../../../lib/domain/webhooks/advanced.ts';

@@ -2,7 +2,7 @@
 import { Agent, request } from 'undici';
 import { environment } from '../../../lib/app/capability.ts';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
-import { recordEvent, type StoredEvent } from '../../../lib/data/events.ts';
+import { recordEvent, type StoredEvent } from '../../../lib/events/outbox.ts';
 import { insert, openTable, type WriteOp } from '../../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity } from '../../../lib/data/webhooks/configs.ts';
 import { WebhookEndpointEntity } from '../../../lib/data/webhooks/endpoints.ts';

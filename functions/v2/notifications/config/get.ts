@@ -4,7 +4,7 @@ import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { placeOf } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { notificationLevels } from '../../../../lib/domain/events/recipients.ts';
+import { notificationLevels } from '../../../../lib/events/rules/recipients.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';

@@ -6,7 +6,7 @@ import { placeOf } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
-import { notificationChannels, notificationLevels } from '../../../../lib/domain/events/recipients.ts';
+import { notificationChannels, notificationLevels } from '../../../../lib/events/rules/recipients.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';

@@ -9,8 +9,8 @@ import { type Table, wanted } from '../table/table.ts';
 import { contextItems } from '../comments/rules/comments.ts';
 import type { Guard } from '../content/rules/threadAccess.ts';
 import { guarded } from '../comments/rules/threads.ts';
-import type { Audience, EventPayload } from '../domain/events/payload.ts';
-import { levelsFor, type RecipientRules } from '../domain/events/recipients.ts';
+import type { Audience, EventPayload } from './rules/payload.ts';
+import { levelsFor, type RecipientRules } from './rules/recipients.ts';
 import { distinct } from '../shared/collections.ts';
 
 /** An event as deliveries are made of it. */

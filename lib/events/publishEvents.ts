@@ -1,11 +1,11 @@
 import type { Capability } from '../app/capability.ts';
-import { sourceOf, type AudienceThread } from '../domain/events/payload.ts';
+import { sourceOf, type AudienceThread } from './rules/payload.ts';
 import { guarded } from '../comments/rules/threads.ts';
-import { annotationIdIn, type Published, publishedPayload } from '../domain/events/published.ts';
+import { annotationIdIn, type Published, publishedPayload } from './rules/published.ts';
 import { findRecords } from '../content/recordIds.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import { type Document, DocumentReader } from '../directory/documents.ts';
-import { EventEntity, publishedId, recordEvent } from './events.ts';
+import { EventEntity, publishedId, recordEvent } from './outbox.ts';
 import { placeOf } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationReader } from '../directory/organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
 import type { Capability } from '../app/capability.ts';
 import { instantKey } from '../shared/times.ts';
-import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../domain/events/payload.ts';
+import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './rules/payload.ts';
 import { ApiError } from '../shared/errors.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
