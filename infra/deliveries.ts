@@ -4,19 +4,19 @@ import {
   DeleteMessageBatchCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient,
 } from '@aws-sdk/client-sqs';
 import { type Environment, environment } from '../lib/app/capability.ts';
-import { DeliveryStore } from '../lib/data/deliveries/deliveries.ts';
-import { FailedDeliveries } from '../lib/data/deliveries/failed.ts';
-import { MessageReader } from '../lib/data/deliveries/messages.ts';
-import { EndpointRuntime } from '../lib/data/deliveries/runtime.ts';
+import { DeliveryStore } from '../lib/webhooks/deliveries.ts';
+import { FailedDeliveries } from '../lib/webhooks/failedDeliveries.ts';
+import { MessageReader } from '../lib/webhooks/messages.ts';
+import { EndpointRuntime } from '../lib/webhooks/endpointHealth.ts';
 import { eventShards } from '../lib/events/outbox.ts';
 import { JobStore, JobSweeper, jobShards } from '../lib/jobs/jobStore.ts';
 import { openTable } from '../lib/table/table.ts';
-import { WebhookEndpointStore } from '../lib/data/webhooks/endpoints.ts';
-import { beginRecovery } from '../lib/deliveries/recover.ts';
+import { WebhookEndpointStore } from '../lib/webhooks/endpoints.ts';
+import { beginRecovery } from '../lib/webhooks/recover.ts';
 import { Instant } from '../lib/shared/times.ts';
-import { basicTargets } from '../lib/domain/deliveries/matching.ts';
-import { recoverableSince } from '../lib/domain/deliveries/recoverable.ts';
-import { showAttempt } from '../lib/domain/deliveries/shown.ts';
+import { basicTargets } from '../lib/webhooks/rules/matching.ts';
+import { recoverableSince } from '../lib/webhooks/rules/recoverable.ts';
+import { showAttempt } from '../lib/webhooks/rules/messageView.ts';
 import { iso } from '../lib/shared/isoTime.ts';
 import { type QueueName, queues, queueVariable, sendTo } from '../lib/workers/queues.ts';
 import { columns } from './columns.ts';

@@ -1,6 +1,6 @@
-import { deliver } from '../../lib/deliveries/deliver.ts';
-import { delivers, deliveringWith } from '../../lib/deliveries/delivering.ts';
-import { DeliveryMessage } from '../../lib/deliveries/message.ts';
+import { deliver } from '../../lib/webhooks/attempt/deliver.ts';
+import { delivers, deliveringWith } from '../../lib/webhooks/attempt/attemptContext.ts';
+import { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import { sendTo } from '../../lib/workers/queues.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';

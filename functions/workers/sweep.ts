@@ -1,5 +1,5 @@
 import { mailSweep } from '../../lib/deliveries/mailSweep.ts';
-import { sweep, sweeps } from '../../lib/deliveries/sweep.ts';
+import { sweep, sweeps } from '../../lib/webhooks/sweep.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { parseSchedule, plan, type Timing } from '../domain/deliveries/schedule.ts';
+import { parseSchedule, plan, type Timing } from '../webhooks/rules/schedule.ts';
 import type { ReadyMail } from '../domain/mails/mail.ts';
 import type { QueueMessage } from '../workers/queues.ts';
 

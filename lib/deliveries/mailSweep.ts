@@ -1,11 +1,11 @@
 import { building, type Capability } from '../app/capability.ts';
 import { findDueMails, type Kept, mailShards, type MailStore } from '../data/mails.ts';
-import type { Timing } from '../domain/deliveries/schedule.ts';
+import type { Timing } from '../webhooks/rules/schedule.ts';
 import { isReady, type ReadyMail, type SendingMail, swept } from '../domain/mails/mail.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { type QueueSender, sendTo } from '../workers/queues.ts';
 import { mailTiming, messageAboutMail } from './mailMessage.ts';
-import { ofShards, type Sweep } from './sweep.ts';
+import { ofShards, type Sweep } from '../webhooks/sweep.ts';
 
 export interface MailSweepDeps {
   readonly mails: Pick<MailStore, 'due' | 'replace'>;

@@ -3,7 +3,7 @@ import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import { isPaused, MailPauseEntity, mailIdOf, makeMails, type MailStore } from '../data/mails.ts';
 import { openTable, wanted } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
-import type { Timing } from '../domain/deliveries/schedule.ts';
+import type { Timing } from '../webhooks/rules/schedule.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { mailAddressOf } from '../domain/mails/address.ts';
@@ -12,7 +12,7 @@ import type { MailSubject } from '../domain/mails/mail.ts';
 import { mailsEvent } from '../domain/mails/provider.ts';
 import { type QueueSender, sendTo } from '../workers/queues.ts';
 import { type AudienceDeps, audienceRules } from '../events/audience.ts';
-import type { TellOwner } from './delivering.ts';
+import type { TellOwner } from '../webhooks/attempt/attemptContext.ts';
 import type { Consumer } from '../events/fanOut.ts';
 import { mailTiming, messageAboutMail } from './mailMessage.ts';
 

@@ -1,6 +1,6 @@
 import { building, type Capability } from '../app/capability.ts';
 import { keepMails, type Kept, type MailStore } from '../data/mails.ts';
-import type { Timing } from '../domain/deliveries/schedule.ts';
+import type { Timing } from '../webhooks/rules/schedule.ts';
 import { abandoned, afterSending, claimed, ended, isReady, isSending, type MailRecord, type ReadyMail, type SendingMail } from '../domain/mails/mail.ts';
 import { type QueueSender, sendTo } from '../workers/queues.ts';
 import type { MessageCall } from '../app/worker.ts';

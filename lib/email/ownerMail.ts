@@ -1,4 +1,4 @@
-import { DISABLED_AFTER } from '../domain/deliveries/autoDisable.ts';
+import { DISABLED_AFTER } from '../webhooks/rules/autoDisable.ts';
 import type { MailSubject } from '../domain/mails/mail.ts';
 import { heading, mailDocument, note, paragraph } from './layout.ts';
 import type { Mail } from './mailer.ts';

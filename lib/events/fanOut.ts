@@ -1,9 +1,9 @@
 import { building, type Capability } from '../app/capability.ts';
-import { type DeliveryStore, type DueDelivery, makeDeliveries } from '../data/deliveries/deliveries.ts';
-import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '../data/deliveries/subscriptions.ts';
+import { type DeliveryStore, type DueDelivery, makeDeliveries } from '../webhooks/deliveries.ts';
+import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '../webhooks/subscriptions.ts';
 import { emptyOutbox, type EventStore, type EventToDeliver, type StoredEvent } from './outbox.ts';
-import { type Matched, matches, matchingBasicTargets } from '../domain/deliveries/matching.ts';
-import type { Timing } from '../domain/deliveries/schedule.ts';
+import { type Matched, matches, matchingBasicTargets } from '../webhooks/rules/matching.ts';
+import type { Timing } from '../webhooks/rules/schedule.ts';
 import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { type QueueSender, sendTo } from '../workers/queues.ts';
@@ -11,8 +11,8 @@ import type { WorkerCall } from '../app/worker.ts';
 import type { OccurredEvent } from './audience.ts';
 import { inAppFanOut } from '../notifications/inAppFanOut.ts';
 import { mailFanOut } from '../deliveries/mails.ts';
-import { messageAbout } from '../deliveries/message.ts';
-import { deliveryTiming } from '../deliveries/timing.ts';
+import { messageAbout } from '../webhooks/deliveryMessage.ts';
+import { deliveryTiming } from '../webhooks/deliveryTiming.ts';
 
 /** Makes deliveries of another kind of an event, such as mails; once more for the same event changes nothing. */
 export type Consumer = (event: OccurredEvent) => Promise<void>;

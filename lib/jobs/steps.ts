@@ -10,7 +10,7 @@ import { removeDocumentsStep } from '../data/removal/documents.ts';
 import { removeOrganizationStep } from '../data/removal/organizations.ts';
 import { openTable, type Table } from '../table/table.ts';
 import { removeUsersStep } from '../data/userRemoval.ts';
-import { recovers, recoverStep } from '../deliveries/recover.ts';
+import { recovers, recoverStep } from '../webhooks/recover.ts';
 import { sendTo } from '../workers/queues.ts';
 import type { RunJobDeps, Step } from './runJob.ts';
 

@@ -1,5 +1,5 @@
 import { building, type Capability } from '../app/capability.ts';
-import { sendHints } from '../deliveries/hints.ts';
+import { sendHints } from '../webhooks/notifyQueue.ts';
 import type { Log } from '../app/endpoint.ts';
 import { embedMessage } from './pendingJudgments.ts';
 import { sendTo } from '../workers/queues.ts';

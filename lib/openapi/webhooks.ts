@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { type EventType, eventTypes, triggerTypes } from '../events/rules/catalogue.ts';
 import { sampleEvent } from '../events/rules/samples.ts';
 import { advancedSchema, basicSchema, sharedSchemas } from '../events/rules/schemas.ts';
-import { advancedPayload, basicPayload, type DeliverableEvent } from '../domain/webhooks/payloads.ts';
+import { advancedPayload, basicPayload, type DeliverableEvent } from '../webhooks/rules/payloads.ts';
 import { jsonSchemaOf, type JsonSchema } from './jsonSchema.ts';
 import type { Tag } from './tags.ts';
 

@@ -5,7 +5,7 @@ import { ApiKeyConfigEntity } from './configs/apiKeyConfig.ts';
 import { EmailConfigEntity, sealProviderKey } from './configs/emailConfig.ts';
 import { NotificationConfigEntity } from './configs/notificationConfig.ts';
 import { insert, type WriteOp } from '../table/table.ts';
-import { BasicWebhookConfigEntity, sealAuthToken } from '../data/webhooks/configs.ts';
+import { BasicWebhookConfigEntity, sealAuthToken } from '../webhooks/configs.ts';
 
 /** Returns the writes of the configurations that a new API key is created with; none for a configuration that keeps its defaults. */
 export async function writesOfSettings(box: SecretBox, apiKey: string, sent: NewApiKeySettings): Promise<WriteOp[]> {

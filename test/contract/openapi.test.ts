@@ -8,14 +8,14 @@ import { projectDir } from '../../infra/build.ts';
 import { type EventType, eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import { sourceOf } from '../../lib/events/rules/payload.ts';
 import { sampleEvent } from '../../lib/events/rules/samples.ts';
-import { advancedPayload, basicPayload, type DeliverableEvent } from '../../lib/domain/webhooks/payloads.ts';
+import { advancedPayload, basicPayload, type DeliverableEvent } from '../../lib/webhooks/rules/payloads.ts';
 import { defineEndpoint, endpointId, familyOf } from '../../lib/app/endpoint.ts';
 import { errorCatalogue } from '../../lib/shared/errors.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import { type JsonSchema, openApiDocument, possibleErrors } from '../../lib/openapi.ts';
 import { placed, unplaced } from '../../lib/openapi/place.ts';
 import { Id, list, OpenObject, optional, withOpenKeys } from '../../lib/shared/schema.ts';
-import { encodeBody } from '../../lib/webhooks/body.ts';
+import { encodeBody } from '../../lib/webhooks/transport/body.ts';
 import { pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
 import { cases, documentedResponse, endpoints, openApi, problems, referred } from './contract.ts';
 

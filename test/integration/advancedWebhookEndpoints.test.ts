@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { endpoint as createEndpoint } from '../../functions/v2/workspace/advancedwebhook/endpoints/create.ts';
 import { environment } from '../../lib/app/capability.ts';
 import { openTable } from '../../lib/table/table.ts';
-import { WebhookEndpointCountEntity, WebhookEndpointEntity, WebhookEndpointUidEntity } from '../../lib/data/webhooks/endpoints.ts';
+import { WebhookEndpointCountEntity, WebhookEndpointEntity, WebhookEndpointUidEntity } from '../../lib/webhooks/endpoints.ts';
 import { eventTypes } from '../../lib/events/rules/catalogue.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import type { Customer } from '../support/customer.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import fc from 'fast-check';
 import { environment } from '../../lib/app/capability.ts';
 import { insert, openTable, remove } from '../../lib/table/table.ts';
-import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
+import { WebhookEndpointEntity } from '../../lib/webhooks/endpoints.ts';
 import type { Customer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { newWebhookCustomer, outcome, paths } from '../support/webhooks.ts';

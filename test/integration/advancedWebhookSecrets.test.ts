@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { environment } from '../../lib/app/capability.ts';
 import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { openTable, replace } from '../../lib/table/table.ts';
-import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
+import { WebhookEndpointEntity } from '../../lib/webhooks/endpoints.ts';
 import type { Customer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { storedItem } from '../support/items.ts';

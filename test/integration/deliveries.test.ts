@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
-import { EndpointHealthEntity } from '../../lib/data/deliveries/runtime.ts';
+import { DeliveryEntity } from '../../lib/webhooks/deliveries.ts';
+import { EndpointHealthEntity } from '../../lib/webhooks/endpointHealth.ts';
 import { EventEntity, EventPayloadEntity } from '../../lib/events/outbox.ts';
-import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
+import { WebhookEndpointEntity } from '../../lib/webhooks/endpoints.ts';
 import { upsert } from '../../lib/table/table.ts';
 import type { Customer } from '../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../support/deliveries.ts';

@@ -9,11 +9,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { run } from '../../infra/deliveries.ts';
 import { offerAdvancedWebhooks } from '../../infra/workspace.ts';
 import { environment } from '../../lib/app/capability.ts';
-import { DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
-import { EndpointDisabler } from '../../lib/data/deliveries/disabling.ts';
-import { EndpointRuntime } from '../../lib/data/deliveries/runtime.ts';
+import { DeliveryEntity } from '../../lib/webhooks/deliveries.ts';
+import { EndpointDisabler } from '../../lib/webhooks/disableEndpoints.ts';
+import { EndpointRuntime } from '../../lib/webhooks/endpointHealth.ts';
 import { upsert } from '../../lib/table/table.ts';
-import { WebhookEndpointEntity } from '../../lib/data/webhooks/endpoints.ts';
+import { WebhookEndpointEntity } from '../../lib/webhooks/endpoints.ts';
 import { queues as declarations } from '../../lib/workers/queues.ts';
 import type { Customer } from '../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../support/deliveries.ts';

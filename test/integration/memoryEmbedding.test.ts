@@ -4,7 +4,7 @@ import { environment } from '../../lib/app/capability.ts';
 import { type JobKind, type JobMessage, queueOfJob, SETTLED_MS } from '../../lib/jobs/jobStore.ts';
 import { EmbeddingStateEntity } from '../../lib/memory/entities.ts';
 import { openTable } from '../../lib/table/table.ts';
-import { sweep, sweeps } from '../../lib/deliveries/sweep.ts';
+import { sweep, sweeps } from '../../lib/webhooks/sweep.ts';
 import { LEXICAL_MODEL } from '../../lib/memory/rules/lexical.ts';
 import { beginEmbedding } from '../../lib/memory/pendingJudgments.ts';
 import { TITAN_MODEL } from '../../lib/bedrock/titan.ts';

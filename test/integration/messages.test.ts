@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
-import { AttemptEntity, DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
-import { MessageReader } from '../../lib/data/deliveries/messages.ts';
+import { AttemptEntity, DeliveryEntity } from '../../lib/webhooks/deliveries.ts';
+import { MessageReader } from '../../lib/webhooks/messages.ts';
 import { recordEvent } from '../../lib/events/outbox.ts';
 import { inTransactions, openTable, type Table, upsert, type WriteOp } from '../../lib/table/table.ts';
-import type { Delivery } from '../../lib/domain/deliveries/delivery.ts';
+import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import type { Customer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

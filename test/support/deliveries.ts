@@ -1,17 +1,17 @@
 import { environment } from '../../lib/app/capability.ts';
-import { type Delivery } from '../../lib/domain/deliveries/delivery.ts';
-import type { Timing } from '../../lib/domain/deliveries/schedule.ts';
-import { AttemptEntity, type Attempt, type DeliveryKey, DeliveryEntity } from '../../lib/data/deliveries/deliveries.ts';
+import { type Delivery } from '../../lib/webhooks/rules/delivery.ts';
+import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
+import { AttemptEntity, type Attempt, type DeliveryKey, DeliveryEntity } from '../../lib/webhooks/deliveries.ts';
 import { emit, EventEntity, type NewEvent } from '../../lib/events/outbox.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
-import { deliver } from '../../lib/deliveries/deliver.ts';
-import { type DeliverDeps, delivers, type EndpointTrouble } from '../../lib/deliveries/delivering.ts';
+import { deliver } from '../../lib/webhooks/attempt/deliver.ts';
+import { type DeliverDeps, delivers, type EndpointTrouble } from '../../lib/webhooks/attempt/attemptContext.ts';
 import { fanOut, type FanOutDeps, fansOut } from '../../lib/events/fanOut.ts';
-import type { DeliveryMessage } from '../../lib/deliveries/message.ts';
-import { sweep, type SweepDeps, sweeps } from '../../lib/deliveries/sweep.ts';
+import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
+import { sweep, type SweepDeps, sweeps } from '../../lib/webhooks/sweep.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import type { QueueMessage, QueueSender } from '../../lib/workers/queues.ts';
-import { createWebhookClient } from '../../lib/webhooks/send.ts';
+import { createWebhookClient } from '../../lib/webhooks/transport/send.ts';
 import { keptMeasures } from './workers.ts';
 
 export const SECOND = 1000;

@@ -1,17 +1,17 @@
-import type { Attempt, Revision, StoredDelivery } from '../../lib/data/deliveries/deliveries.ts';
-import type { Target } from '../../lib/data/deliveries/targets.ts';
+import type { Attempt, Revision, StoredDelivery } from '../../lib/webhooks/deliveries.ts';
+import type { Target } from '../../lib/webhooks/targets.ts';
 import type { Stored } from '../../lib/table/entity.ts';
 import type { EventToDeliver } from '../../lib/events/outbox.ts';
-import { deliver } from '../../lib/deliveries/deliver.ts';
-import type { Delivering } from '../../lib/deliveries/delivering.ts';
+import { deliver } from '../../lib/webhooks/attempt/deliver.ts';
+import type { Delivering } from '../../lib/webhooks/attempt/attemptContext.ts';
 import { fanOut, type FanOutDeps } from '../../lib/events/fanOut.ts';
-import type { DeliveryMessage } from '../../lib/deliveries/message.ts';
-import { sweep, type SweepDeps } from '../../lib/deliveries/sweep.ts';
-import { type Delivery, newDelivery, nextAttemptOf, type Pending, resent } from '../../lib/domain/deliveries/delivery.ts';
-import type { EndpointHealth } from '../../lib/domain/deliveries/health.ts';
-import type { AttemptOutcome } from '../../lib/domain/deliveries/outcome.ts';
-import type { Timing } from '../../lib/domain/deliveries/schedule.ts';
-import type { WebhookEndpoint } from '../../lib/domain/webhooks/endpoints.ts';
+import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
+import { sweep, type SweepDeps } from '../../lib/webhooks/sweep.ts';
+import { type Delivery, newDelivery, nextAttemptOf, type Pending, resent } from '../../lib/webhooks/rules/delivery.ts';
+import type { EndpointHealth } from '../../lib/webhooks/rules/health.ts';
+import type { AttemptOutcome } from '../../lib/webhooks/rules/outcome.ts';
+import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
+import type { WebhookEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
 import type { QueueMessage, QueueSender } from '../../lib/workers/queues.ts';
 import { keptMeasures } from './workers.ts';
 

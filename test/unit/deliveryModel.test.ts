@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AttemptOutcome } from '../../lib/domain/deliveries/outcome.ts';
+import type { AttemptOutcome } from '../../lib/webhooks/rules/outcome.ts';
 import { type Adversity, type Choose, World, worldTiming } from '../support/deliveryWorld.ts';
 
 const attempts = worldTiming.schedule.length;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { claimed, type Delivery, ended, isClaimed, isPending, newDelivery, nextAttemptOf, type Pending, postponed, recovered, resent, swept } from '../../lib/domain/deliveries/delivery.ts';
-import { matches, matchingBasicTargets } from '../../lib/domain/deliveries/matching.ts';
-import { afterResult, type AttemptResult } from '../../lib/domain/deliveries/outcome.ts';
-import { lifetime, marginOf, nextAttempt, parseSchedule, plan, type Timing } from '../../lib/domain/deliveries/schedule.ts';
+import { claimed, type Delivery, ended, isClaimed, isPending, newDelivery, nextAttemptOf, type Pending, postponed, recovered, resent, swept } from '../../lib/webhooks/rules/delivery.ts';
+import { matches, matchingBasicTargets } from '../../lib/webhooks/rules/matching.ts';
+import { afterResult, type AttemptResult } from '../../lib/webhooks/rules/outcome.ts';
+import { lifetime, marginOf, nextAttempt, parseSchedule, plan, type Timing } from '../../lib/webhooks/rules/schedule.ts';
 import { eventTypes } from '../../lib/events/rules/catalogue.ts';
-import { initialBasicConfig } from '../../lib/domain/webhooks/basic.ts';
+import { initialBasicConfig } from '../../lib/webhooks/rules/basic.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Failing, isGivenUp, stillFailing, warningDue } from '../../lib/domain/deliveries/autoDisable.ts';
-import { type Breaker, closedBreaker, gateOf, pausesFor, probing, resumeAt, weightOf } from '../../lib/domain/deliveries/breaker.ts';
-import { afterAttempt, type EndpointHealth, healthAt } from '../../lib/domain/deliveries/health.ts';
-import { interval, TOLERANCE, turnOf } from '../../lib/domain/deliveries/limiter.ts';
-import { parseSchedule, plan } from '../../lib/domain/deliveries/schedule.ts';
+import { type Failing, isGivenUp, stillFailing, warningDue } from '../../lib/webhooks/rules/autoDisable.ts';
+import { type Breaker, closedBreaker, gateOf, pausesFor, probing, resumeAt, weightOf } from '../../lib/webhooks/rules/breaker.ts';
+import { afterAttempt, type EndpointHealth, healthAt } from '../../lib/webhooks/rules/health.ts';
+import { interval, TOLERANCE, turnOf } from '../../lib/webhooks/rules/limiter.ts';
+import { parseSchedule, plan } from '../../lib/webhooks/rules/schedule.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

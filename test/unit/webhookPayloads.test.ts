@@ -4,10 +4,10 @@ import { eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import { advancedActionType, basicActionType } from '../../lib/events/rules/names.ts';
 import type { EventPayload } from '../../lib/events/rules/payload.ts';
 import { sampleEvent } from '../../lib/events/rules/samples.ts';
-import { advancedPayload, basicPayload, type BasicOptions, type DeliverableEvent, type NotificationsConfig } from '../../lib/domain/webhooks/payloads.ts';
-import { protectData } from '../../lib/domain/webhooks/protection.ts';
-import { retryAfterSeconds } from '../../lib/domain/webhooks/retryAfter.ts';
-import { fillTemplates } from '../../lib/domain/webhooks/templates.ts';
+import { advancedPayload, basicPayload, type BasicOptions, type DeliverableEvent, type NotificationsConfig } from '../../lib/webhooks/rules/payloads.ts';
+import { protectData } from '../../lib/webhooks/rules/protection.ts';
+import { retryAfterSeconds } from '../../lib/webhooks/rules/retryAfter.ts';
+import { fillTemplates } from '../../lib/webhooks/rules/templates.ts';
 
 const AT = Date.UTC(2026, 10, 21, 12);
 const TIMESTAMP = '2026-11-21T12:00:00.000Z';

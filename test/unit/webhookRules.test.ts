@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { changeAdvancedConfig } from '../../lib/domain/webhooks/advanced.ts';
-import { changeBasicConfig } from '../../lib/domain/webhooks/basic.ts';
-import { changeEndpoint, newEndpoint } from '../../lib/domain/webhooks/endpoints.ts';
-import { liveSecrets, longestOverlapSeconds, rotateSecrets, type SigningSecret } from '../../lib/domain/webhooks/secrets.ts';
+import { changeAdvancedConfig } from '../../lib/webhooks/rules/advanced.ts';
+import { changeBasicConfig } from '../../lib/webhooks/rules/basic.ts';
+import { changeEndpoint, newEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
+import { liveSecrets, longestOverlapSeconds, rotateSecrets, type SigningSecret } from '../../lib/webhooks/rules/secrets.ts';
 import { defaultWebhookTriggers, eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import { EventTypeName, TriggerMap } from '../../lib/events/rules/triggers.ts';
 

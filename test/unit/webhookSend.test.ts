@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
-import { createWebhookClient, type Sent, webhookClient, type WebhookRequest } from '../../lib/webhooks/send.ts';
+import { createWebhookClient, type Sent, webhookClient, type WebhookRequest } from '../../lib/webhooks/transport/send.ts';
 import { type Receiver, startHttp, startTcp } from '../support/receivers.ts';
 
 const KIB = 1_024;

@@ -5,9 +5,9 @@ import * as tls from 'node:tls';
 import type { TlsOptions } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { exchange } from '../../lib/webhooks/exchange.ts';
-import { failureOf, isOurFault } from '../../lib/webhooks/failures.ts';
-import { createWebhookClient, type Sent } from '../../lib/webhooks/send.ts';
+import { exchange } from '../../lib/webhooks/transport/exchange.ts';
+import { failureOf, isOurFault } from '../../lib/webhooks/transport/failures.ts';
+import { createWebhookClient, type Sent } from '../../lib/webhooks/transport/send.ts';
 import { selfSigned } from '../support/certificates.ts';
 import { startDns, type Zone } from '../support/dnsServer.ts';
 import { type Receiver, startHttp, startTcp, startTls } from '../support/receivers.ts';
@@ -259,7 +259,7 @@ describe('the environment of the process', () => {
   /** What comes of a post in a process of its own, where those variables are set and a proxy is. */
   async function postElsewhere(url: string, proxy: string): Promise<Sent> {
     const script = `
-      const { createWebhookClient } = await import(${JSON.stringify(join(import.meta.dirname, '../../lib/webhooks/send.ts'))});
+      const { createWebhookClient } = await import(${JSON.stringify(join(import.meta.dirname, '../../lib/webhooks/transport/send.ts'))});
       const sent = await createWebhookClient({ allowLoopback: true }).post({ url: ${JSON.stringify(url)}, headers: {}, body: '{}', timeoutMs: 5000 });
       console.log(JSON.stringify(sent));`;
     const env = { PATH: process.env.PATH, ...variables, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ALL_PROXY: proxy };

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { encodeBody, type Wrapping } from '../../lib/webhooks/body.ts';
-import { basicHeaders, signHeaders } from '../../lib/webhooks/sign.ts';
+import { encodeBody, type Wrapping } from '../../lib/webhooks/transport/body.ts';
+import { basicHeaders, signHeaders } from '../../lib/webhooks/transport/sign.ts';
 import { bodyOf, pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
 
 type Headers = Readonly<Record<string, string>>;

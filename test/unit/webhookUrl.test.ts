@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { requireAllowedUrls } from '../../lib/net/allowedUrls.ts';
-import { WebhookUrl, WebhookUrlOrNone } from '../../lib/domain/webhooks/urlField.ts';
+import { WebhookUrl, WebhookUrlOrNone } from '../../lib/webhooks/rules/urlField.ts';
 import { ApiError } from '../../lib/shared/errors.ts';
 import { validate } from '../../lib/http/validate.ts';
 import { hasBlockedPort, parseHttpUrl } from '../../lib/net/httpUrl.ts';

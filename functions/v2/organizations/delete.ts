@@ -1,6 +1,6 @@
 import { removeOrganizations } from '../../../lib/data/organizationRemoval.ts';
 import { removalMessage } from '../../../lib/data/removal/begin.ts';
-import { sendHints } from '../../../lib/deliveries/hints.ts';
+import { sendHints } from '../../../lib/webhooks/notifyQueue.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';

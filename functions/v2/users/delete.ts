@@ -6,7 +6,7 @@ import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { removeUsers } from '../../../lib/directory/removeUsers.ts';
 import { documentResource, folderResource, type Resource } from '../../../lib/directory/users.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { sendHints } from '../../../lib/deliveries/hints.ts';
+import { sendHints } from '../../../lib/webhooks/notifyQueue.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';

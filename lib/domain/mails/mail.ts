@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { warningDays } from '../deliveries/autoDisable.ts';
-import { lifetime, marginOf, nextAttempt, plan, type Timing } from '../deliveries/schedule.ts';
+import { warningDays } from '../../webhooks/rules/autoDisable.ts';
+import { lifetime, marginOf, nextAttempt, plan, type Timing } from '../../webhooks/rules/schedule.ts';
 
 /**
  * What becomes of a mail. READY until it is sent, and again when an attempt failed that is made once more; SENDING in the hands of a worker;

@@ -8,7 +8,7 @@ import { ShownReaction } from '../../reactions/rules.ts';
 import { ShownThread } from '../../comments/rules/threads.ts';
 import { StoredUser } from '../../content/rules/user.ts';
 import { Visibility } from '../../content/rules/visibility.ts';
-import { attemptOutcomes } from '../../domain/deliveries/outcome.ts';
+import { attemptOutcomes } from '../../webhooks/rules/outcome.ts';
 import { type EventType, eventTypes, isOperational } from './catalogue.ts';
 import { advancedActionType, basicActionType } from './names.ts';
 import { type EventSource, sourceOf } from './payload.ts';

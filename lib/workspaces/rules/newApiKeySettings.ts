@@ -7,7 +7,7 @@ import { Domain, LOOPBACK_ADDRESS, MOST_DOMAINS_PER_CALL } from './domains.ts';
 import { changeEmailConfig, type EmailConfig, EmailConfigChange } from './emailConfig.ts';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { changeNotificationConfig, defaultNotificationTriggers, type NotificationConfig } from './notificationConfig.ts';
-import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../domain/webhooks/basic.ts';
+import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basic.ts';
 
 /** The settings that a new API key can be created with. Each one that is left out keeps the default of its configuration. */
 export const newApiKeySettings = {

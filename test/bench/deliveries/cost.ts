@@ -1,7 +1,7 @@
 /** What one event and one delivery consume, by the engine's own account, and what that costs by list prices. About 10 s. */
 import { environment } from '../../../lib/app/capability.ts';
 import { openTable } from '../../../lib/table/table.ts';
-import type { DeliveryMessage } from '../../../lib/deliveries/message.ts';
+import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
 import { startRecorder, total } from '../../support/capacity.ts';
 import { startEngine } from '../../support/engine.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';

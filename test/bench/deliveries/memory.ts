@@ -1,14 +1,14 @@
-import type { StoredDelivery } from '../../../lib/data/deliveries/deliveries.ts';
-import { type Target, wantedTarget } from '../../../lib/data/deliveries/targets.ts';
+import type { StoredDelivery } from '../../../lib/webhooks/deliveries.ts';
+import { type Target, wantedTarget } from '../../../lib/webhooks/targets.ts';
 import type { Key, Stored } from '../../../lib/table/entity.ts';
 import { EventEntity, EventPayloadEntity, type StoredEvent } from '../../../lib/events/outbox.ts';
 import type { Table, Wanted } from '../../../lib/table/table.ts';
-import { AdvancedWebhookConfigEntity } from '../../../lib/data/webhooks/configs.ts';
-import type { DeliverDeps } from '../../../lib/deliveries/delivering.ts';
-import type { DeliveryMessage } from '../../../lib/deliveries/message.ts';
-import { type Delivery, newDelivery } from '../../../lib/domain/deliveries/delivery.ts';
-import type { AdvancedWebhookConfig } from '../../../lib/domain/webhooks/advanced.ts';
-import type { WebhookEndpoint } from '../../../lib/domain/webhooks/endpoints.ts';
+import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/configs.ts';
+import type { DeliverDeps } from '../../../lib/webhooks/attempt/attemptContext.ts';
+import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
+import { type Delivery, newDelivery } from '../../../lib/webhooks/rules/delivery.ts';
+import type { AdvancedWebhookConfig } from '../../../lib/webhooks/rules/advanced.ts';
+import type { WebhookEndpoint } from '../../../lib/webhooks/rules/endpoints.ts';
 import { realTiming } from './sender.ts';
 
 const identity = ({ PK, SK }: Key) => `${PK}\n${SK}`;

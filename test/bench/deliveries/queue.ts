@@ -1,4 +1,4 @@
-import type { DeliveryMessage } from '../../../lib/deliveries/message.ts';
+import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
 import type { QueueMessage, QueueSender } from '../../../lib/workers/queues.ts';
 
 /** A queue in memory, first in first out, whose messages are worked on as they come, at most `width` at a time. What fails comes again at once. */

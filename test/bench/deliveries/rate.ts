@@ -1,11 +1,11 @@
 /** The worst second of an endpoint with a rate limit and a backlog, in real time; about 25 s with storage in memory and as long on the engine. */
 import { environment } from '../../../lib/app/capability.ts';
-import { emitTo } from '../../../lib/data/deliveries/deliveries.ts';
-import { EndpointRuntime } from '../../../lib/data/deliveries/runtime.ts';
+import { emitTo } from '../../../lib/webhooks/deliveries.ts';
+import { EndpointRuntime } from '../../../lib/webhooks/endpointHealth.ts';
 import { recordEvent } from '../../../lib/events/outbox.ts';
 import { openTable } from '../../../lib/table/table.ts';
-import { messageAbout } from '../../../lib/deliveries/message.ts';
-import { initialAdvancedConfig } from '../../../lib/domain/webhooks/advanced.ts';
+import { messageAbout } from '../../../lib/webhooks/deliveryMessage.ts';
+import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advanced.ts';
 import { newId } from '../../../lib/shared/ids.ts';
 import type { QueueMessage } from '../../../lib/workers/queues.ts';
 import { startEngine } from '../../support/engine.ts';

@@ -2,7 +2,7 @@ import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
 import { placeOf } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { removalMessage } from '../../../../lib/data/removal/begin.ts';
-import { sendHints } from '../../../../lib/deliveries/hints.ts';
+import { sendHints } from '../../../../lib/webhooks/notifyQueue.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { changeFolders } from '../../../../lib/directory/folders/folderChanger.ts';
 import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { sendHints } from '../../../../lib/deliveries/hints.ts';
+import { sendHints } from '../../../../lib/webhooks/notifyQueue.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../lib/workers/queues.ts';

@@ -3,7 +3,7 @@ import { beginErasures } from '../../../../lib/data/erasures.ts';
 import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
 import { readOrganizations } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { sendHints } from '../../../../lib/deliveries/hints.ts';
+import { sendHints } from '../../../../lib/webhooks/notifyQueue.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { invalid } from '../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { readAdvancedWebhooks } from '../../../../lib/data/webhooks/configs.ts';
-import { AdvancedWebhookConfig, requireAvailable, showAdvancedConfig } from '../../../../lib/domain/webhooks/advanced.ts';
+import { readAdvancedWebhooks } from '../../../../lib/webhooks/configs.ts';
+import { AdvancedWebhookConfig, requireAvailable, showAdvancedConfig } from '../../../../lib/webhooks/rules/advanced.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { writeAdvancedWebhooks } from '../../../../lib/data/webhooks/configs.ts';
+import { writeAdvancedWebhooks } from '../../../../lib/webhooks/configs.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
-import { AdvancedConfigChange, AdvancedWebhookConfig, changeAdvancedConfig, requireAvailable, showAdvancedConfig } from '../../../../lib/domain/webhooks/advanced.ts';
+import { AdvancedConfigChange, AdvancedWebhookConfig, changeAdvancedConfig, requireAvailable, showAdvancedConfig } from '../../../../lib/webhooks/rules/advanced.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { openBasicConfig, readBasicWebhooks } from '../../../../lib/data/webhooks/configs.ts';
-import { BasicWebhookConfig } from '../../../../lib/domain/webhooks/basic.ts';
+import { openBasicConfig, readBasicWebhooks } from '../../../../lib/webhooks/configs.ts';
+import { BasicWebhookConfig } from '../../../../lib/webhooks/rules/basic.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

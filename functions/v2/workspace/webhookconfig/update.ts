@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { openBasicConfig, sealAuthToken, writeBasicWebhooks } from '../../../../lib/data/webhooks/configs.ts';
+import { openBasicConfig, sealAuthToken, writeBasicWebhooks } from '../../../../lib/webhooks/configs.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
-import { BasicConfigChange, BasicWebhookConfig, changeBasicConfig } from '../../../../lib/domain/webhooks/basic.ts';
+import { BasicConfigChange, BasicWebhookConfig, changeBasicConfig } from '../../../../lib/webhooks/rules/basic.ts';
 import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

@@ -3,7 +3,7 @@ import { requireWritable } from '../../../../../lib/content/documentScope.ts';
 import { changeFolders } from '../../../../../lib/directory/folders/folderChanger.ts';
 import { jobMessage } from '../../../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
-import { sendHints } from '../../../../../lib/deliveries/hints.ts';
+import { sendHints } from '../../../../../lib/webhooks/notifyQueue.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { readDeliveries } from '../../../../../lib/data/deliveries/deliveries.ts';
-import { readMessages } from '../../../../../lib/data/deliveries/messages.ts';
-import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.ts';
-import { AttemptShown, showAttempt, unknownMessage } from '../../../../../lib/domain/deliveries/shown.ts';
-import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
+import { readDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
+import { readMessages } from '../../../../../lib/webhooks/messages.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
+import { AttemptShown, showAttempt, unknownMessage } from '../../../../../lib/webhooks/rules/messageView.ts';
+import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { invalid } from '../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../../lib/crypto/secretBox.ts';
-import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.ts';
-import { createWebhookEndpoints } from '../../../../../lib/data/webhooks/endpoints.ts';
-import { makeSigningSecret } from '../../../../../lib/data/webhooks/secrets.ts';
-import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
-import { newEndpoint, NewWebhookEndpoint, showEndpoint, WebhookEndpointShown } from '../../../../../lib/domain/webhooks/endpoints.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
+import { createWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
+import { makeSigningSecret } from '../../../../../lib/webhooks/signingSecrets.ts';
+import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
+import { newEndpoint, NewWebhookEndpoint, showEndpoint, WebhookEndpointShown } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';

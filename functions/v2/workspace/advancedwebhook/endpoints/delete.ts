@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.ts';
-import { deleteWebhookEndpoints } from '../../../../../lib/data/webhooks/endpoints.ts';
-import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
-import { unknownEndpoint } from '../../../../../lib/domain/webhooks/endpoints.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
+import { deleteWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
+import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
+import { unknownEndpoint } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../../lib/shared/schema.ts';

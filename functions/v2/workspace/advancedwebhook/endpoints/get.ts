@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.ts';
-import { listWebhookEndpoints } from '../../../../../lib/data/webhooks/endpoints.ts';
-import { requireEnabledToList } from '../../../../../lib/domain/webhooks/advanced.ts';
-import { showEndpoint, WebhookEndpointShown } from '../../../../../lib/domain/webhooks/endpoints.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
+import { listWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
+import { requireEnabledToList } from '../../../../../lib/webhooks/rules/advanced.ts';
+import { showEndpoint, WebhookEndpointShown } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { iterators } from '../../../../../lib/http/iterator.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';

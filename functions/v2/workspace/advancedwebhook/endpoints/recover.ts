@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { requireOperable } from '../../../../../lib/data/deliveries/operable.ts';
-import { beginRecovery, beginsRecoveries } from '../../../../../lib/deliveries/recover.ts';
-import { recoverableSince } from '../../../../../lib/domain/deliveries/recoverable.ts';
+import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
+import { beginRecovery, beginsRecoveries } from '../../../../../lib/webhooks/recover.ts';
+import { recoverableSince } from '../../../../../lib/webhooks/rules/recoverable.ts';
 import { Instant } from '../../../../../lib/shared/times.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { requireOperable } from '../../../../../lib/data/deliveries/operable.ts';
-import { emitTrials } from '../../../../../lib/data/deliveries/trials.ts';
-import { sendHints } from '../../../../../lib/deliveries/hints.ts';
-import { messageAbout } from '../../../../../lib/deliveries/message.ts';
-import { deliveryTiming } from '../../../../../lib/deliveries/timing.ts';
+import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
+import { emitTrials } from '../../../../../lib/webhooks/testDeliveries.ts';
+import { sendHints } from '../../../../../lib/webhooks/notifyQueue.ts';
+import { messageAbout } from '../../../../../lib/webhooks/deliveryMessage.ts';
+import { deliveryTiming } from '../../../../../lib/webhooks/deliveryTiming.ts';
 import { sampleEvent } from '../../../../../lib/events/rules/samples.ts';
 import { EventTypeName } from '../../../../../lib/events/rules/triggers.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.ts';
-import { changeWebhookEndpoints } from '../../../../../lib/data/webhooks/endpoints.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
+import { changeWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
 import { requireChange } from '../../../../../lib/workspaces/rules/mergeConfig.ts';
-import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
-import { changeEndpoint, FixedUid, showEndpoint, unknownEndpoint, WebhookEndpointChange, WebhookEndpointShown } from '../../../../../lib/domain/webhooks/endpoints.ts';
+import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
+import { changeEndpoint, FixedUid, showEndpoint, unknownEndpoint, WebhookEndpointChange, WebhookEndpointShown } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';

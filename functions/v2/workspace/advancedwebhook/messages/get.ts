@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { readMessages } from '../../../../../lib/data/deliveries/messages.ts';
-import { readAdvancedWebhooks } from '../../../../../lib/data/webhooks/configs.ts';
-import { MessageShown, showMessage, shownStatuses } from '../../../../../lib/domain/deliveries/shown.ts';
-import { requireEnabled } from '../../../../../lib/domain/webhooks/advanced.ts';
+import { readMessages } from '../../../../../lib/webhooks/messages.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
+import { MessageShown, showMessage, shownStatuses } from '../../../../../lib/webhooks/rules/messageView.ts';
+import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { iterators } from '../../../../../lib/http/iterator.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';

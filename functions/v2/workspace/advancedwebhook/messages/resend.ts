@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { repeatDeliveries } from '../../../../../lib/data/deliveries/deliveries.ts';
-import { requireOperable } from '../../../../../lib/data/deliveries/operable.ts';
-import { sendHints } from '../../../../../lib/deliveries/hints.ts';
-import { messageAbout } from '../../../../../lib/deliveries/message.ts';
-import { deliveryTiming } from '../../../../../lib/deliveries/timing.ts';
-import { unknownMessage } from '../../../../../lib/domain/deliveries/shown.ts';
+import { repeatDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
+import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
+import { sendHints } from '../../../../../lib/webhooks/notifyQueue.ts';
+import { messageAbout } from '../../../../../lib/webhooks/deliveryMessage.ts';
+import { deliveryTiming } from '../../../../../lib/webhooks/deliveryTiming.ts';
+import { unknownMessage } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { sendTo } from '../../../../../lib/workers/queues.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../../../lib/crypto/secretBox.ts';
-import { readAdvancedWebhooks } from '../../../../../../lib/data/webhooks/configs.ts';
-import { findWebhookEndpoint } from '../../../../../../lib/data/webhooks/endpoints.ts';
-import { openSigningSecret } from '../../../../../../lib/data/webhooks/secrets.ts';
-import { requireEnabled } from '../../../../../../lib/domain/webhooks/advanced.ts';
-import { unknownEndpoint } from '../../../../../../lib/domain/webhooks/endpoints.ts';
+import { readAdvancedWebhooks } from '../../../../../../lib/webhooks/configs.ts';
+import { findWebhookEndpoint } from '../../../../../../lib/webhooks/endpoints.ts';
+import { openSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
+import { requireEnabled } from '../../../../../../lib/webhooks/rules/advanced.ts';
+import { unknownEndpoint } from '../../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
 import { Id } from '../../../../../../lib/shared/schema.ts';

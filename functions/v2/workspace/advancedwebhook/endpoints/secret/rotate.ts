@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../../../lib/crypto/secretBox.ts';
-import { readAdvancedWebhooks } from '../../../../../../lib/data/webhooks/configs.ts';
-import { changeWebhookEndpoints } from '../../../../../../lib/data/webhooks/endpoints.ts';
-import { makeSigningSecret } from '../../../../../../lib/data/webhooks/secrets.ts';
-import { requireEnabled } from '../../../../../../lib/domain/webhooks/advanced.ts';
-import { unknownEndpoint } from '../../../../../../lib/domain/webhooks/endpoints.ts';
-import { defaultOverlapSeconds, longestOverlapSeconds, rotateSecrets } from '../../../../../../lib/domain/webhooks/secrets.ts';
+import { readAdvancedWebhooks } from '../../../../../../lib/webhooks/configs.ts';
+import { changeWebhookEndpoints } from '../../../../../../lib/webhooks/endpoints.ts';
+import { makeSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
+import { requireEnabled } from '../../../../../../lib/webhooks/rules/advanced.ts';
+import { unknownEndpoint } from '../../../../../../lib/webhooks/rules/endpoints.ts';
+import { defaultOverlapSeconds, longestOverlapSeconds, rotateSecrets } from '../../../../../../lib/webhooks/rules/secrets.ts';
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';

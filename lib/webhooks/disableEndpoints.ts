@@ -1,0 +1,36 @@
+import type { Capability } from '../app/capability.ts';
+import type { WebhookEndpoint } from './rules/endpoints.ts';
+import { iso } from '../shared/isoTime.ts';
+import type { Stored } from '../table/entity.ts';
+import { emit } from '../events/outbox.ts';
+import { openTable, replace, type Table } from '../table/table.ts';
+import { WebhookEndpointEntity } from './endpoints.ts';
+
+/** Disables endpoints that have failed for too long. */
+export class EndpointDisabler {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Disables an endpoint, and in the same transaction tells of it by an event (deliveries 2.9). `lost` when somebody changed the endpoint:
+   * what it failed at was another one.
+   */
+  async disable(tenant: string, endpoint: Stored<WebhookEndpoint>, firstFailureAt: number, now: number): Promise<'done' | 'lost'> {
+    const { endpointId, _r } = endpoint;
+    const data = { metadata: { apiKey: tenant }, endpointId, firstFailureAt: iso(firstFailureAt), disabledAt: iso(now) };
+    const outcome = await this.#table.write([
+      replace(WebhookEndpointEntity, { ...endpoint, tenant, disabled: true, disabling: { at: now, by: 'failures' }, updatedAt: now }, _r),
+      ...emit(tenant, { event: 'endpoint.disabled', cause: { type: 'WebhookEndpoint', id: endpointId, revision: _r + 1 }, payload: { source: 'operational', data } }, now),
+    ]);
+    return outcome === 'done' ? 'done' : 'lost';
+  }
+}
+
+export const disableEndpoints: Capability<EndpointDisabler> = {
+  grants: [{ resource: 'table', actions: ['PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new EndpointDisabler(openTable(env)),
+};

@@ -1,0 +1,187 @@
+import * as z from 'zod';
+import type { Capability } from '../app/capability.ts';
+import { MOST_ENDPOINTS, WebhookEndpoint } from './rules/endpoints.ts';
+import { defineEntity } from '../table/entity.ts';
+import type { Position } from '../table/listPosition.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { insert, openTable, type Page, remove, replace, type Table } from '../table/table.ts';
+
+/** Everything about the advanced webhook endpoints of an API key lies in one partition. */
+const endpointsOf = (of: { tenant: string }) => [of.tenant, 'WEBHOOK_ENDPOINTS'];
+
+export const WebhookEndpointEntity = defineEntity({
+  type: 'WebhookEndpoint',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'tenant',
+  purpose: 'An advanced webhook endpoint, its signing secrets encrypted',
+  schema: WebhookEndpoint,
+  pk: endpointsOf,
+  sk: (key: { endpointId: string }) => ['ENDPOINT', key.endpointId],
+});
+
+/** Which endpoint has a caller's `uid`: it is unique, so it has an item of its own. */
+export const WebhookEndpointUidEntity = defineEntity({
+  type: 'WebhookEndpointUid',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'tenant',
+  purpose: 'The advanced webhook endpoint that has a uid',
+  schema: z.object({ endpointId: z.string() }),
+  pk: endpointsOf,
+  sk: (key: { uid: string }) => ['UID', key.uid],
+});
+
+export const WebhookEndpointCountEntity = defineEntity({
+  type: 'WebhookEndpointCount',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'tenant',
+  purpose: 'How many advanced webhook endpoints an API key has',
+  schema: z.object({ count: z.number() }),
+  pk: endpointsOf,
+  sk: (_key: unknown) => ['COUNT'],
+});
+
+/** Endpoints, oldest first, and where those after and before them are; undefined where there are none. */
+export interface EndpointPage {
+  readonly endpoints: WebhookEndpoint[];
+  readonly next: Position | undefined;
+  readonly previous: Position | undefined;
+}
+
+export class WebhookEndpointStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** An endpoint; undefined when there is none. */
+  async get(tenant: string, endpointId: string): Promise<WebhookEndpoint | undefined> {
+    return this.#table.get(WebhookEndpointEntity, { tenant, endpointId });
+  }
+
+  /** The id of the endpoint that has a `uid`; undefined when none has. */
+  async named(tenant: string, uid: string): Promise<string | undefined> {
+    return (await this.#table.get(WebhookEndpointUidEntity, { tenant, uid }))?.endpointId;
+  }
+
+  /**
+   * Stores a new endpoint, its uid and the count of all in one transaction. `taken` when another endpoint has the uid,
+   * `full` when there are as many as there may be.
+   */
+  async create(tenant: string, endpoint: WebhookEndpoint): Promise<'done' | 'taken' | 'full'> {
+    const { endpointId, uid } = endpoint;
+    return settle(async () => {
+      const [counted, named] = await Promise.all([
+        this.#table.get(WebhookEndpointCountEntity, { tenant }),
+        uid === undefined ? undefined : this.#table.get(WebhookEndpointUidEntity, { tenant, uid }),
+      ]);
+      if (named) return 'taken';
+      if (counted && counted.count >= MOST_ENDPOINTS) return 'full';
+      const outcome = await this.#table.write([
+        insert(WebhookEndpointEntity, { tenant, ...endpoint }),
+        counted ? replace(WebhookEndpointCountEntity, { tenant, count: counted.count + 1 }, counted._r) : insert(WebhookEndpointCountEntity, { tenant, count: 1 }),
+        ...(uid === undefined ? [] : [insert(WebhookEndpointUidEntity, { tenant, uid, endpointId })]),
+      ]);
+      return outcome === 'done' ? 'done' : 'conflict';
+    });
+  }
+
+  /**
+   * Replaces an endpoint by what `change` makes of it, and gives that; undefined when there is none. `change` is run again
+   * when somebody else wrote in between; what it throws is thrown on and nothing is written.
+   */
+  async update(tenant: string, endpointId: string, change: (stored: WebhookEndpoint) => WebhookEndpoint): Promise<WebhookEndpoint | undefined> {
+    return settle(async () => {
+      const stored = await this.#table.get(WebhookEndpointEntity, { tenant, endpointId });
+      if (!stored) return undefined;
+      const changed = change(stored);
+      const outcome = await this.#table.write([replace(WebhookEndpointEntity, { ...changed, tenant }, stored._r)]);
+      return outcome === 'done' ? changed : 'conflict';
+    });
+  }
+
+  /** Removes an endpoint for good, its secrets with it, and frees its uid, in one transaction; `unknown` when there is none. */
+  async delete(tenant: string, endpointId: string): Promise<'done' | 'unknown'> {
+    return settle(async () => {
+      const [endpoint, counted] = await Promise.all([
+        this.#table.get(WebhookEndpointEntity, { tenant, endpointId }),
+        this.#table.get(WebhookEndpointCountEntity, { tenant }),
+      ]);
+      if (!endpoint || !counted) return 'unknown';
+      const outcome = await this.#table.write([
+        remove(WebhookEndpointEntity, { tenant, endpointId }, endpoint._r),
+        replace(WebhookEndpointCountEntity, { tenant, count: counted.count - 1 }, counted._r),
+        ...(endpoint.uid === undefined ? [] : [remove(WebhookEndpointUidEntity, { tenant, uid: endpoint.uid })]),
+      ]);
+      return outcome === 'done' ? 'done' : 'conflict';
+    });
+  }
+
+  /** A page of the endpoints, oldest first: the first one, or the one on either side of a position. */
+  async list(tenant: string, { limit, from }: { limit: number; from?: Position | undefined }): Promise<EndpointPage> {
+    return from?.direction === 'before' ? this.#before(tenant, from.key, limit) : this.#after(tenant, from?.key, limit);
+  }
+
+  async #after(tenant: string, key: string | undefined, limit: number): Promise<EndpointPage> {
+    const { values: endpoints, next } = await this.#read(tenant, { limit, after: key });
+    // Where all endpoints after the position are gone, those before it end with the one at the position itself.
+    const start = endpoints[0] ? keyOf(tenant, endpoints[0]) : `${key}~`;
+    const more = key !== undefined && (await this.#any(tenant, { after: start, descending: true }));
+    return { endpoints, previous: more ? { direction: 'before', key: start } : undefined, next: next === undefined ? undefined : { direction: 'after', key: next } };
+  }
+
+  async #before(tenant: string, key: string, limit: number): Promise<EndpointPage> {
+    const { values, next } = await this.#read(tenant, { limit, after: key, descending: true });
+    const [last] = values;
+    // All endpoints before the position are gone: the list starts behind it now.
+    if (!last) return this.#after(tenant, undefined, limit);
+    const end = keyOf(tenant, last);
+    const more = await this.#any(tenant, { after: end });
+    return { endpoints: values.reverse(), previous: next === undefined ? undefined : { direction: 'before', key: next }, next: more ? { direction: 'after', key: end } : undefined };
+  }
+
+  async #any(tenant: string, where: { after: string; descending?: boolean }): Promise<boolean> {
+    return (await this.#read(tenant, { limit: 1, ...where })).values.length > 0;
+  }
+
+  async #read(tenant: string, options: { limit: number; after?: string | undefined; descending?: boolean }): Promise<Page<WebhookEndpoint>> {
+    return this.#table.query(WebhookEndpointEntity, { tenant }, { prefix: ['ENDPOINT'], ...options });
+  }
+}
+
+function keyOf(tenant: string, { endpointId }: WebhookEndpoint): string {
+  return WebhookEndpointEntity.key({ tenant, endpointId }).SK;
+}
+
+export const listWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'list'>> = {
+  grants: [{ resource: 'table', actions: ['Query'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new WebhookEndpointStore(openTable(env)),
+};
+
+export const findWebhookEndpoint: Capability<Pick<WebhookEndpointStore, 'get'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new WebhookEndpointStore(openTable(env)),
+};
+
+export const createWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'create'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new WebhookEndpointStore(openTable(env)),
+};
+
+export const changeWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'update'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new WebhookEndpointStore(openTable(env)),
+};
+
+export const deleteWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'delete'>> = {
+  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem', 'DeleteItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => new WebhookEndpointStore(openTable(env)),
+};

@@ -1,0 +1,34 @@
+import type { Capability } from '../app/capability.ts';
+import { basicUrl, isBasicTarget } from './rules/matching.ts';
+import { requireEnabled } from './rules/advanced.ts';
+import { unknownEndpoint } from './rules/endpoints.ts';
+import type { ApiKeyCaller } from '../app/endpoint.ts';
+import { ApiError } from '../shared/errors.ts';
+import { openTable, type Table, wanted } from '../table/table.ts';
+import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './configs.ts';
+import { WebhookEndpointEntity } from './endpoints.ts';
+
+/**
+ * Sees to it that something can be sent to an endpoint, or to a URL of basic webhooks by the id that it has among deliveries.
+ * FAILED_PRECONDITION while advanced webhooks or the endpoint are disabled, NOT_FOUND when there is no such endpoint. One BatchGet.
+ */
+export type RequireOperable = (caller: Pick<ApiKeyCaller, 'tenant' | 'withheld'>, endpointId: string) => Promise<void>;
+
+export function operableIn(table: Table): RequireOperable {
+  return async (caller, endpointId) => {
+    const { tenant } = caller;
+    const [config, basic, endpoint] = await table.getEach(
+      wanted(AdvancedWebhookConfigEntity, { tenant }), wanted(BasicWebhookConfigEntity, { tenant }), wanted(WebhookEndpointEntity, { tenant, endpointId }),
+    );
+    requireEnabled(caller, config);
+    if (isBasicTarget(endpointId) && basic && basicUrl(basic, endpointId)) return;
+    if (!endpoint) throw unknownEndpoint();
+    if (endpoint.disabled) throw new ApiError('FAILED_PRECONDITION', 'The endpoint is disabled. Enable it with POST /v2/workspace/advancedwebhook/endpoints/update with { "disabled": false }.');
+  };
+}
+
+export const requireOperable: Capability<RequireOperable> = {
+  grants: [{ resource: 'table', actions: ['BatchGetItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => operableIn(openTable(env)),
+};

@@ -1,0 +1,38 @@
+import { basicUrl, isBasicTarget } from './rules/matching.ts';
+import type { BasicWebhookConfig } from './rules/basic.ts';
+import type { WebhookEndpoint } from './rules/endpoints.ts';
+import type { Stored } from '../table/entity.ts';
+import { type Wanted, wanted } from '../table/table.ts';
+import { BasicWebhookConfigEntity } from './configs.ts';
+import { WebhookEndpointEntity } from './endpoints.ts';
+import type { EndpointKey } from './endpointHealth.ts';
+
+/** Where a delivery goes, as it is stored now: an advanced endpoint, or a URL of basic webhooks. One that is off or gone is none. */
+export type Target =
+  | { readonly kind: 'advanced'; readonly url: string; readonly rateLimit: number | undefined; readonly endpoint: WebhookEndpoint & { readonly _r: number } }
+  | { readonly kind: 'basic'; readonly url: string; readonly rateLimit: undefined; readonly config: BasicWebhookConfig };
+
+/** The target of an endpoint's id. Its revision is that of the endpoint, or of the basic webhook config. */
+export function wantedTarget({ tenant, endpointId }: EndpointKey): Wanted<Target> {
+  if (isBasicTarget(endpointId)) {
+    const { key, fromItem } = wanted(BasicWebhookConfigEntity, { tenant });
+    return {
+      key,
+      fromItem(item, now): Stored<Target> | undefined {
+        const config = fromItem(item, now);
+        const url = config && basicUrl(config, endpointId);
+        return config && url ? { kind: 'basic', url, rateLimit: undefined, config, _r: config._r } : undefined;
+      },
+    };
+  }
+  const { key, fromItem } = wanted(WebhookEndpointEntity, { tenant, endpointId });
+  return {
+    key,
+    fromItem(item, now): Stored<Target> | undefined {
+      const endpoint = fromItem(item, now);
+      if (!endpoint || endpoint.disabled) return undefined;
+      const { url, rateLimit, _r } = endpoint;
+      return { kind: 'advanced', url, rateLimit, endpoint, _r };
+    },
+  };
+}
