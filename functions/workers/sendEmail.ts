@@ -1,5 +1,5 @@
-import { MailMessage } from '../../lib/deliveries/mailMessage.ts';
-import { sendMail, sendsMails } from '../../lib/deliveries/sendMail.ts';
+import { MailMessage } from '../../lib/mail/mailMessage.ts';
+import { sendMail, sendsMails } from '../../lib/mail/sendMail.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 

@@ -1,4 +1,4 @@
-import { mailSweep } from '../../lib/deliveries/mailSweep.ts';
+import { mailSweep } from '../../lib/mail/mailSweep.ts';
 import { sweep, sweeps } from '../../lib/webhooks/sweep.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';

@@ -1,4 +1,4 @@
-import { encodedWords } from '../../lib/email/mailbox.ts';
+import { encodedWords } from '../../lib/mail/senders/mailbox.ts';
 
 /** A mail as it is to be written down. */
 export interface Message {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { building, type Capability } from '../app/capability.ts';
 import { type AccessRole, accessRoles, defaultAccessRole, type Departure, folderChain, givenAt, type Grant, hasEnded, isLive, type ResourceType, resourceTypes } from './rules/access.ts';
-import { mailableAddress } from '../domain/mails/address.ts';
+import { mailableAddress } from '../mail/rules/address.ts';
 import { mergeProfile } from './rules/users.ts';
 import { newId } from '../shared/ids.ts';
 import type { Stretch } from '../content/listDocuments.ts';

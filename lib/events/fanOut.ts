@@ -10,7 +10,7 @@ import { type QueueSender, sendTo } from '../workers/queues.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import type { OccurredEvent } from './audience.ts';
 import { inAppFanOut } from '../notifications/inAppFanOut.ts';
-import { mailFanOut } from '../deliveries/mails.ts';
+import { mailFanOut } from '../mail/mailFanOut.ts';
 import { messageAbout } from '../webhooks/deliveryMessage.ts';
 import { deliveryTiming } from '../webhooks/deliveryTiming.ts';
 

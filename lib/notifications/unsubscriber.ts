@@ -1,5 +1,5 @@
 import type { Capability } from '../app/capability.ts';
-import type { Subscriber } from '../domain/mails/subscriber.ts';
+import type { Subscriber } from '../mail/rules/subscriber.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { NotificationSettingsEntity, settingsOfDocuments, settingsPrefix, type SettingsScope } from './notificationSettings.ts';
 import { type Place, placeOf } from '../directory/folders/folders.ts';

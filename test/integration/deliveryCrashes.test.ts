@@ -6,7 +6,7 @@ import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { DeliveryEntity } from '../../lib/webhooks/deliveries.ts';
 import { EndpointSlotsEntity } from '../../lib/webhooks/endpointHealth.ts';
 import { emit, EventEntity } from '../../lib/events/outbox.ts';
-import { MailEntity } from '../../lib/data/mails.ts';
+import { MailEntity } from '../../lib/mail/mailStore.ts';
 import { insert, remove } from '../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity } from '../../lib/webhooks/configs.ts';
 import { WebhookEndpointEntity } from '../../lib/webhooks/endpoints.ts';

@@ -1,6 +1,6 @@
 import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { MailEntity } from '../../lib/data/mails.ts';
+import { MailEntity } from '../../lib/mail/mailStore.ts';
 import { addDocument, nda } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { environment } from '../../lib/app/capability.ts';
 import { matchesDomain } from '../../lib/workspaces/rules/domains.ts';
 import { ContinueUrl, isLinkToken, isLive, linkAddress, linkValidUntil, mayContinueTo } from '../../lib/workspaces/rules/verification.ts';
-import { loginLinkMail } from '../../lib/email/loginLinkMail.ts';
-import { button, mailDocument, note, paragraph } from '../../lib/email/layout.ts';
-import { mailer, SesMailer } from '../../lib/email/mailer.ts';
+import { loginLinkMail } from '../../lib/mail/rendering/loginLinkMail.ts';
+import { button, mailDocument, note, paragraph } from '../../lib/mail/rendering/layout.ts';
+import { mailer, SesMailer } from '../../lib/mail/senders/mailer.ts';
 
 const API = 'https://api.test';
 

@@ -5,9 +5,9 @@ import { json } from 'node:stream/consumers';
 import { SESv2Client } from '@aws-sdk/client-sesv2';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
-import type { MailSender, OutgoingMail } from '../../lib/email/sender.ts';
-import { SendGridSender } from '../../lib/email/sendGrid.ts';
-import { SesSender, sesSender } from '../../lib/email/ses.ts';
+import type { MailSender, OutgoingMail } from '../../lib/mail/senders/sender.ts';
+import { SendGridSender } from '../../lib/mail/senders/sendGrid.ts';
+import { SesSender, sesSender } from '../../lib/mail/senders/ses.ts';
 import { type Receiver, startHttp } from '../support/receivers.ts';
 
 const NOW = Date.UTC(2026, 0, 15);

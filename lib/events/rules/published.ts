@@ -5,7 +5,7 @@ import { AccessContext, Id } from '../../shared/schema.ts';
 import { accessFields } from '../../directory/rules/access.ts';
 import { type EventNames, eventMetadata } from '../../content/rules/names.ts';
 import { type ContentUser, MOST_INVOLVED } from '../../content/rules/user.ts';
-import { commentsOf, saidIn } from '../../domain/mails/content.ts';
+import { commentsOf, saidIn } from '../../mail/rules/content.ts';
 import { type EventType, eventTypes, isOperational } from './catalogue.ts';
 import { type Audience, type AudienceThread, type EventPayload, sourceOf } from './payload.ts';
 

@@ -7,7 +7,7 @@ import type { Timing } from '../rules/schedule.ts';
 import { type QueueSender, sendTo } from '../../workers/queues.ts';
 import { webhookClient, type WebhookClient } from '../transport/send.ts';
 import type { MessageCall } from '../../app/worker.ts';
-import { tellOwners } from '../../deliveries/mails.ts';
+import { tellOwners } from '../../mail/mailFanOut.ts';
 import type { DeliveryMessage } from '../deliveryMessage.ts';
 import { webhookRequests, type WebhookRequests } from './request.ts';
 import { deliveryTiming } from '../deliveryTiming.ts';

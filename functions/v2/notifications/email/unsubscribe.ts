@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { unsubscribeUsers } from '../../../../lib/notifications/unsubscriber.ts';
-import { UNSUBSCRIBE_PATH, unsubscribeLinks } from '../../../../lib/email/unsubscribe.ts';
+import { UNSUBSCRIBE_PATH, unsubscribeLinks } from '../../../../lib/mail/unsubscribe.ts';
 import { html } from '../../../../lib/shared/html.ts';
 import { toPage } from '../../../../lib/http/page.ts';
 import { definePage, type View } from '../../../../lib/app/page.ts';

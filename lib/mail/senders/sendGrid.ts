@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import type { MailResult } from '../domain/mails/mail.ts';
+import type { MailResult } from '../rules/mail.ts';
 import { type MailSender, type OutgoingMail, unanswered } from './sender.ts';
 
 /** SendGrid's API. */

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { instantKey } from '../shared/times.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
-import { isReady, isSending, MailRecord, type MailSubject, newMail, type ReadyMail, type SendingMail } from '../domain/mails/mail.ts';
+import { isReady, isSending, MailRecord, type MailSubject, newMail, type ReadyMail, type SendingMail } from './rules/mail.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { defineEntity, indexPartition } from '../table/entity.ts';
 import { eventShards } from '../events/outbox.ts';

@@ -1,6 +1,6 @@
 import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-sdk/client-sesv2';
-import type { Capability } from '../app/capability.ts';
-import { clientSettings } from '../app/sdkSettings.ts';
+import type { Capability } from '../../app/capability.ts';
+import { clientSettings } from '../../app/sdkSettings.ts';
 
 /** One mail to one person, in two forms that say the same. */
 export interface Mail {

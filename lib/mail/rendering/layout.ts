@@ -1,4 +1,4 @@
-import { html, type Html } from '../shared/html.ts';
+import { html, type Html } from '../../shared/html.ts';
 
 /**
  * The HTML form of a mail. Styles stand in the elements, because mail programs drop style sheets. `preview` is what lists of mails show

@@ -4,25 +4,25 @@ import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../workspa
 import { EmailConfigEntity, openEmailConfig } from '../workspaces/configs/emailConfig.ts';
 import type { Stored } from '../table/entity.ts';
 import { EventEntity, EventPayloadEntity } from '../events/outbox.ts';
-import { isPaused, MailPauseEntity } from '../data/mails.ts';
+import { isPaused, MailPauseEntity } from './mailStore.ts';
 import { openTable, type Table, wanted } from '../table/table.ts';
 import { profilesOf, type User, UserEntity } from '../directory/users.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import { incompleteActors, withActors } from '../events/rules/actors.ts';
 import type { Audience, EventPayload } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
-import { mailAddressOf } from '../domain/mails/address.ts';
-import { type EventMailContent, eventMailContent, personIn, saidIn } from '../domain/mails/content.ts';
-import { isMailed } from '../domain/mails/headlines.ts';
-import type { MailSubject } from '../domain/mails/mail.ts';
-import { mailsEvent, providerOf } from '../domain/mails/provider.ts';
-import { oneLine } from '../domain/mails/texts.ts';
-import { eventMail, templateData } from '../email/eventMail.ts';
-import { ownerMail } from '../email/ownerMail.ts';
-import type { MailSender, OutgoingMail } from '../email/sender.ts';
-import { type SendGridAccount, SendGridSender } from '../email/sendGrid.ts';
-import { sesSender } from '../email/ses.ts';
-import { unsubscribeLinks, type UnsubscribeLinks } from '../email/unsubscribe.ts';
+import { mailAddressOf } from './rules/address.ts';
+import { type EventMailContent, eventMailContent, personIn, saidIn } from './rules/content.ts';
+import { isMailed } from './rules/headlines.ts';
+import type { MailSubject } from './rules/mail.ts';
+import { mailsEvent, providerOf } from './rules/provider.ts';
+import { oneLine } from './rules/texts.ts';
+import { eventMail, templateData } from './rendering/eventMail.ts';
+import { ownerMail } from './rendering/ownerMail.ts';
+import type { MailSender, OutgoingMail } from './senders/sender.ts';
+import { type SendGridAccount, SendGridSender } from './senders/sendGrid.ts';
+import { sesSender } from './senders/ses.ts';
+import { unsubscribeLinks, type UnsubscribeLinks } from './unsubscribe.ts';
 import { audienceRules, type OccurredEvent } from '../events/audience.ts';
 
 /** A mail as it is to be sent now, and through whom; or why it is not to be sent. */

@@ -1,6 +1,6 @@
 import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2';
-import type { Capability } from '../app/capability.ts';
-import type { MailResult } from '../domain/mails/mail.ts';
+import type { Capability } from '../../app/capability.ts';
+import type { MailResult } from '../rules/mail.ts';
 import { sesInput } from './mailer.ts';
 import { mailbox } from './mailbox.ts';
 import { type MailSender, type OutgoingMail, unanswered } from './sender.ts';

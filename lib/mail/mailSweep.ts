@@ -1,7 +1,7 @@
 import { building, type Capability } from '../app/capability.ts';
-import { findDueMails, type Kept, mailShards, type MailStore } from '../data/mails.ts';
+import { findDueMails, type Kept, mailShards, type MailStore } from './mailStore.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
-import { isReady, type ReadyMail, type SendingMail, swept } from '../domain/mails/mail.ts';
+import { isReady, type ReadyMail, type SendingMail, swept } from './rules/mail.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { type QueueSender, sendTo } from '../workers/queues.ts';
 import { mailTiming, messageAboutMail } from './mailMessage.ts';

@@ -1,7 +1,7 @@
-import type { EventMailContent } from '../domain/mails/content.ts';
+import type { EventMailContent } from '../rules/content.ts';
 import { button, heading, kicker, linkedNote, mailDocument, quote } from './layout.ts';
-import type { Mail } from './mailer.ts';
-import { unsubscribeHeaders } from './unsubscribe.ts';
+import type { Mail } from '../senders/mailer.ts';
+import { unsubscribeHeaders } from '../unsubscribe.ts';
 
 /** The mail that tells a user of an event: what happened, where, what was written, and how to get no more of these. */
 export function eventMail(content: EventMailContent, { to, unsubscribeLink }: { to: string; unsubscribeLink: string }): Mail {

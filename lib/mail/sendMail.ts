@@ -1,12 +1,12 @@
 import { building, type Capability } from '../app/capability.ts';
-import { keepMails, type Kept, type MailStore } from '../data/mails.ts';
+import { keepMails, type Kept, type MailStore } from './mailStore.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
-import { abandoned, afterSending, claimed, ended, isReady, isSending, type MailRecord, type ReadyMail, type SendingMail } from '../domain/mails/mail.ts';
+import { abandoned, afterSending, claimed, ended, isReady, isSending, type MailRecord, type ReadyMail, type SendingMail } from './rules/mail.ts';
 import { type QueueSender, sendTo } from '../workers/queues.ts';
 import type { MessageCall } from '../app/worker.ts';
 import { type MailContents, mailContents } from './mailContents.ts';
 import { type MailMessage, mailTiming, messageAboutMail } from './mailMessage.ts';
-import { type NotifyOwner, notifyOwners } from './mails.ts';
+import { type NotifyOwner, notifyOwners } from './mailFanOut.ts';
 
 export interface SendMailDeps {
   readonly mails: Pick<MailStore, 'get' | 'replace' | 'pause'>;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { building, type Capability } from '../app/capability.ts';
 import { KeyRing } from '../crypto/keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
-import type { Subscriber } from '../domain/mails/subscriber.ts';
+import type { Subscriber } from './rules/subscriber.ts';
 import { publicUrl } from '../app/publicUrl.ts';
 
 /** The page that the link leads to, and that mail programs post to. */

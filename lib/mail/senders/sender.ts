@@ -1,4 +1,4 @@
-import type { MailResult } from '../domain/mails/mail.ts';
+import type { MailResult } from '../rules/mail.ts';
 import type { Mail } from './mailer.ts';
 
 /** A mail with what its provider needs besides. */
