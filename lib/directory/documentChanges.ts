@@ -8,7 +8,7 @@ import type { Stored } from '../table/entity.ts';
 import { crossings } from './folders/folderDepartures.ts';
 import { type Folder, FolderEntryEntity, type Place } from './folders/folders.ts';
 import type { JobMessage } from '../jobs/jobStore.ts';
-import { removeDocumentsJob } from '../data/removal/begin.ts';
+import { removeDocumentsJob } from '../deletion/startPurge.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { insert, openTable, remove, replace, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';

@@ -13,7 +13,7 @@ import { OrganizationHead } from './organizationHead.ts';
 import type { Organization } from './organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { openTable, type Queried, remove, replace, type Table, type WriteOp } from '../table/table.ts';
-import type { Leaving } from '../data/userRemoval.ts';
+import type { Leaving } from '../deletion/removeUsersStep.ts';
 import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from './users.ts';
 import { writeEach } from '../table/writeEach.ts';
 

@@ -1,6 +1,6 @@
 /** The removal of a large organization: what the request takes, and how fast the job is beside plain deletes. */
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { removeOrganizationStep } from '../../lib/data/removal/organizations.ts';
+import { removeOrganizationStep } from '../../lib/deletion/purgeOrganizations.ts';
 import { Table } from '../../lib/table/table.ts';
 import { SETTLED_MS } from '../../lib/jobs/jobStore.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { changeFoldersStep } from '../../lib/directory/folders/changeFoldersStep.ts';
 import { JobEntity, JobStore, SETTLED_MS, type StoredJob } from '../../lib/jobs/jobStore.ts';
-import { removeDocumentsStep } from '../../lib/data/removal/documents.ts';
+import { removeDocumentsStep } from '../../lib/deletion/purgeDocuments.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { itemsOf } from '../support/content.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';

@@ -1,7 +1,7 @@
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { LocationRemover } from '../../lib/data/content/locationRemoval.ts';
+import { LocationRemover } from '../../lib/deletion/deleteLocationData.ts';
 import { DocumentEntity } from '../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { Table } from '../../lib/table/table.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { removeUserContent } from '../../lib/data/content/userRemoval.ts';
+import { removeUserContent } from '../../lib/deletion/purgeUserContent.ts';
 import { involve, type Involvement } from '../../lib/content/involvements.ts';
 import type { Place } from '../../lib/directory/folders/folders.ts';
 import { Table } from '../../lib/table/table.ts';

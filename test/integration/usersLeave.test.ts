@@ -5,7 +5,7 @@ import { FolderEntity, placeOf } from '../../lib/directory/folders/folders.ts';
 import { JobStore, SETTLED_MS, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { replace, Table } from '../../lib/table/table.ts';
-import { removeUsersStep } from '../../lib/data/userRemoval.ts';
+import { removeUsersStep } from '../../lib/deletion/removeUsersStep.ts';
 import { type GrantOn, UserEntity, UserWriter } from '../../lib/directory/users.ts';
 import { mostDepartures } from '../../lib/directory/rules/access.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';

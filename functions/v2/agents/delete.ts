@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { forgetAgents } from '../../../lib/agents/agentGroups.ts';
 import { removeAgents } from '../../../lib/agents/agentWriter.ts';
-import { removalMessage } from '../../../lib/data/removal/begin.ts';
+import { removalMessage } from '../../../lib/deletion/startPurge.ts';
 import { sendHints } from '../../../lib/webhooks/notifyQueue.ts';
 import { onlyCustomAgents } from '../../../lib/agents/rules/agents.ts';
 import { builtInAgent } from '../../../lib/agents/rules/builtIn.ts';

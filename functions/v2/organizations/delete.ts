@@ -1,5 +1,5 @@
-import { removeOrganizations } from '../../../lib/data/organizationRemoval.ts';
-import { removalMessage } from '../../../lib/data/removal/begin.ts';
+import { removeOrganizations } from '../../../lib/deletion/deleteOrganizations.ts';
+import { removalMessage } from '../../../lib/deletion/startPurge.ts';
 import { sendHints } from '../../../lib/webhooks/notifyQueue.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';

@@ -6,8 +6,8 @@ import { type FolderEntry, type FolderVisitor, type WalkBudget, type WalkedFolde
 import { FolderChangeEntity, folderChangesOf, FolderEntity, FolderEntryEntity, type Place, type StoredFolderChange } from './folders.ts';
 import { SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
 import { endCounted } from '../organizationHead.ts';
-import { removeContent } from '../../data/removal/documents.ts';
-import { removeResource } from '../../data/removal/resources.ts';
+import { removeContent } from '../../deletion/purgeDocuments.ts';
+import { removeResource } from '../../deletion/purgeResource.ts';
 import { remove, replace, type Table } from '../../table/table.ts';
 
 /** How long a step goes on, and over how many pages of entries. */

@@ -1,7 +1,7 @@
 import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
 import { placeOf } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { removalMessage } from '../../../../lib/data/removal/begin.ts';
+import { removalMessage } from '../../../../lib/deletion/startPurge.ts';
 import { sendHints } from '../../../../lib/webhooks/notifyQueue.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { beginErasures } from '../../../../lib/data/erasures.ts';
+import { beginErasures } from '../../../../lib/deletion/erasures.ts';
 import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
 import { readOrganizations } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';

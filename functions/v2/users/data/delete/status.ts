@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { readErasures } from '../../../../../lib/data/erasures.ts';
+import { readErasures } from '../../../../../lib/deletion/erasures.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';

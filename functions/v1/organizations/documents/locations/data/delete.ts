@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { removeLocations } from '../../../../../../lib/data/content/locationRemoval.ts';
+import { removeLocations } from '../../../../../../lib/deletion/deleteLocationData.ts';
 import { Location } from '../../../../../../lib/content/rules/location.ts';
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { requireOwnCredentials } from '../../../../../../lib/http/credentials.ts';

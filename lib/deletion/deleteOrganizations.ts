@@ -2,7 +2,7 @@ import type { Capability } from '../app/capability.ts';
 import { placeOf } from '../directory/folders/folders.ts';
 import type { JobMessage } from '../jobs/jobStore.ts';
 import { type Organization, OrganizationEntity, type OrganizationResult, unknownOrganizationResult } from '../directory/organizations.ts';
-import { removeOrganizationJob } from './removal/begin.ts';
+import { removeOrganizationJob } from './startPurge.ts';
 import type { Stored } from '../table/entity.ts';
 import { openTable, remove, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';

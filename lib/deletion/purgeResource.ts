@@ -1,8 +1,8 @@
-import { NotificationSettingsEntity } from '../../notifications/notificationSettings.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import type { Table } from '../../table/table.ts';
-import { ContactEntity, GrantEntity } from '../../directory/users.ts';
-import { type Budget, removeIndexed, removePartition } from '../../table/purgePartition.ts';
+import { NotificationSettingsEntity } from '../notifications/notificationSettings.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import type { Table } from '../table/table.ts';
+import { ContactEntity, GrantEntity } from '../directory/users.ts';
+import { type Budget, removeIndexed, removePartition } from '../table/purgePartition.ts';
 
 /** What belongs to an organization, folder or document as a resource. */
 export const resourceEntities = [ContactEntity, GrantEntity, NotificationSettingsEntity] as const;

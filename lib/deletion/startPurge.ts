@@ -1,8 +1,8 @@
-import { newId } from '../../shared/ids.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import type { QueueMessage } from '../../workers/queues.ts';
-import { beginJob, type JobKind, jobMessage, type JobMessage, SETTLED_MS } from '../../jobs/jobStore.ts';
-import type { WriteOp } from '../../table/table.ts';
+import { newId } from '../shared/ids.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import type { QueueMessage } from '../workers/queues.ts';
+import { beginJob, type JobKind, jobMessage, type JobMessage, SETTLED_MS } from '../jobs/jobStore.ts';
+import type { WriteOp } from '../table/table.ts';
 
 /** A document that is gone. */
 export interface RemovedDocument {

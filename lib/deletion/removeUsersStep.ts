@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { resourceTypes, type Sides } from '../directory/rules/access.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { removeUserContent } from './content/userRemoval.ts';
+import { removeUserContent } from './purgeUserContent.ts';
 import type { Stored } from '../table/entity.ts';
 import { forgetFolder, leftFolders } from '../directory/folders/folderDepartures.ts';
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directory/folders/folderWalk.ts';
@@ -11,7 +11,7 @@ import { eraseReviewers } from '../memory/eraseReviewers.ts';
 import { endCounted } from '../directory/organizationHead.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';
-import { removeBelongings } from './userBelongings.ts';
+import { removeBelongings } from './purgeGrants.ts';
 import { type User, UserEntity } from '../directory/users.ts';
 
 /** How long a step goes on taking up work. */

@@ -1,24 +1,24 @@
 import * as z from 'zod';
 import {
   commentGoes, eraseFromActivity, eraseFromComment, eraseFromNotification, eraseFromRecording, eraseFromThread, type Leaving, quotedComment, recordingGoes, threadGoes, withoutReactors,
-} from '../../content/rules/erase.ts';
-import type { Notification } from '../../notifications/rules.ts';
-import { instantKey } from '../../shared/times.ts';
-import { inParallel } from '../../shared/inParallel.ts';
-import { DocumentEntity } from '../../directory/documents.ts';
-import type { Entity, Stored } from '../../table/entity.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import { keyPrefix } from '../../table/keys.ts';
-import { settle } from '../../table/retryOnConflict.ts';
-import { type Page, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
-import { ActivityEntity } from '../../activities/activities.ts';
-import { NotificationEntity, notificationRemovalOps } from '../../notifications/notifications.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import { ReactionEntity } from '../../reactions/reactions.ts';
-import { findRecords, nameRecord, unnameRecord } from '../../content/recordIds.ts';
-import { RecordingEntity, recordingRemovalOps } from '../../recordings/recordings.ts';
-import { CommentEntity, type StoredThread, ThreadEntity, ThreadReader } from '../../comments/threads.ts';
-import { changeComment, changeReaction, removeThread, type Removing } from './userRemoval.ts';
+} from '../content/rules/erase.ts';
+import type { Notification } from '../notifications/rules.ts';
+import { instantKey } from '../shared/times.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { DocumentEntity } from '../directory/documents.ts';
+import type { Entity, Stored } from '../table/entity.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import { keyPrefix } from '../table/keys.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { type Page, remove, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
+import { ActivityEntity } from '../activities/activities.ts';
+import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import { ReactionEntity } from '../reactions/reactions.ts';
+import { findRecords, nameRecord, unnameRecord } from '../content/recordIds.ts';
+import { RecordingEntity, recordingRemovalOps } from '../recordings/recordings.ts';
+import { CommentEntity, type StoredThread, ThreadEntity, ThreadReader } from '../comments/threads.ts';
+import { changeComment, changeReaction, removeThread, type Removing } from './purgeUserContent.ts';
 
 /** Where a walk over an organization stopped. */
 export const TracePosition = z.object({

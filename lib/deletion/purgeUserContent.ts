@@ -1,24 +1,24 @@
-import type { Comment } from '../../comments/rules/comments.ts';
+import type { Comment } from '../comments/rules/comments.ts';
 import {
   commentGoes, eraseFromComment, eraseFromNotification, eraseFromThread, leaveComment, leaveNotification, leaveThread, type Leaving, recordingGoes, threadGoes, withoutReactors,
-} from '../../content/rules/erase.ts';
-import type { Reaction } from '../../reactions/rules.ts';
-import { type Thread, withoutComments } from '../../comments/rules/threads.ts';
-import { instantKey } from '../../shared/times.ts';
-import { inParallel } from '../../shared/inParallel.ts';
-import type { Stored } from '../../table/entity.ts';
-import type { Place } from '../../directory/folders/folders.ts';
-import { keyPrefix } from '../../table/keys.ts';
-import { settle } from '../../table/retryOnConflict.ts';
-import { replace, type Table, wanted, type WriteOp } from '../../table/table.ts';
-import { forget, type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from '../../content/involvements.ts';
-import { NotificationEntity, notificationRemovalOps } from '../../notifications/notifications.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import { ReactionEntity, reactionRemovalOps, readReactionsOn } from '../../reactions/reactions.ts';
-import { RecordingEntity, recordingRemovalOps } from '../../recordings/recordings.ts';
-import { beginRemoval, commentRemovalOps, endRemoval, removeThreads } from '../../content/removeThreads.ts';
-import { edgeOps } from '../../comments/threadEdges.ts';
-import { CommentEntity, ThreadEntity, type ThreadKey, ThreadReader } from '../../comments/threads.ts';
+} from '../content/rules/erase.ts';
+import type { Reaction } from '../reactions/rules.ts';
+import { type Thread, withoutComments } from '../comments/rules/threads.ts';
+import { instantKey } from '../shared/times.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Stored } from '../table/entity.ts';
+import type { Place } from '../directory/folders/folders.ts';
+import { keyPrefix } from '../table/keys.ts';
+import { settle } from '../table/retryOnConflict.ts';
+import { replace, type Table, wanted, type WriteOp } from '../table/table.ts';
+import { forget, type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from '../content/involvements.ts';
+import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import { ReactionEntity, reactionRemovalOps, readReactionsOn } from '../reactions/reactions.ts';
+import { RecordingEntity, recordingRemovalOps } from '../recordings/recordings.ts';
+import { beginRemoval, commentRemovalOps, endRemoval, removeThreads } from '../content/removeThreads.ts';
+import { edgeOps } from '../comments/threadEdges.ts';
+import { CommentEntity, ThreadEntity, type ThreadKey, ThreadReader } from '../comments/threads.ts';
 
 /** How a user goes: `leave` is spec 4.18, where what the user said in others' threads stays; `erase` is GDPR deletion, where it goes. */
 export type RemovalMode = 'leave' | 'erase';

@@ -1,22 +1,22 @@
-import type { Comment } from '../../comments/rules/comments.ts';
-import type { Thread } from '../../comments/rules/threads.ts';
-import { inParallel } from '../../shared/inParallel.ts';
-import { ActivityEntity } from '../../activities/activities.ts';
-import { DeletedThreadEntity } from '../../comments/deletedThreads.ts';
-import { InvolvementEntity } from '../../content/involvements.ts';
-import { NotificationEntity, notificationRemovalOps } from '../../notifications/notifications.ts';
-import type { DocumentPlace } from '../../content/documentScope.ts';
-import { ReactionEntity, reactionRemovalOps } from '../../reactions/reactions.ts';
-import { findRecords, RecordIdEntity, type RecordName, unnameRecord } from '../../content/recordIds.ts';
-import { RecordingEntity, recordingRemovalOps } from '../../recordings/recordings.ts';
-import { commentRemovalOps, forgetAssignee } from '../../content/removeThreads.ts';
-import { ThreadCounterEntity } from '../../comments/threadNumbers.ts';
-import { CommentEntity, ThreadEntity } from '../../comments/threads.ts';
-import { editorPart } from '../../editors/removeEditors.ts';
-import type { Key, Stored } from '../../table/entity.ts';
-import { judgmentPart } from '../../memory/purgeJudgments.ts';
-import type { Queried, Table, WriteOp } from '../../table/table.ts';
-import { removeResource, resourceEntities } from './resources.ts';
+import type { Comment } from '../comments/rules/comments.ts';
+import type { Thread } from '../comments/rules/threads.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { ActivityEntity } from '../activities/activities.ts';
+import { DeletedThreadEntity } from '../comments/deletedThreads.ts';
+import { InvolvementEntity } from '../content/involvements.ts';
+import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
+import type { DocumentPlace } from '../content/documentScope.ts';
+import { ReactionEntity, reactionRemovalOps } from '../reactions/reactions.ts';
+import { findRecords, RecordIdEntity, type RecordName, unnameRecord } from '../content/recordIds.ts';
+import { RecordingEntity, recordingRemovalOps } from '../recordings/recordings.ts';
+import { commentRemovalOps, forgetAssignee } from '../content/removeThreads.ts';
+import { ThreadCounterEntity } from '../comments/threadNumbers.ts';
+import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
+import { editorPart } from '../editors/removeEditors.ts';
+import type { Key, Stored } from '../table/entity.ts';
+import { judgmentPart } from '../memory/purgeJudgments.ts';
+import type { Queried, Table, WriteOp } from '../table/table.ts';
+import { removeResource, resourceEntities } from './purgeResource.ts';
 
 /** A document that is gone, and what may be known of its end. */
 export interface RemovedPlace extends DocumentPlace {

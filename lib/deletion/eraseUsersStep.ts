@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { inParallel } from '../shared/inParallel.ts';
-import { eraseTraces, TracePosition, type Traces } from './content/traces.ts';
-import { removeUserContent } from './content/userRemoval.ts';
+import { eraseTraces, TracePosition, type Traces } from './eraseTraces.ts';
+import { removeUserContent } from './purgeUserContent.ts';
 import type { Stored } from '../table/entity.ts';
 import { ErasureEntity, ErasureJob } from './erasures.ts';
 import { eraseReviewers } from '../memory/eraseReviewers.ts';
@@ -10,7 +10,7 @@ import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { settle } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table } from '../table/table.ts';
-import { removeBelongings } from './userBelongings.ts';
+import { removeBelongings } from './purgeGrants.ts';
 import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
 
 /** How long a step goes on, so that what it did is written down often enough. */

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { inParallel } from '../../shared/inParallel.ts';
-import { SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
-import type { Table } from '../../table/table.ts';
-import type { DocumentsRemoval, RemovedDocument } from './begin.ts';
-import { documentParts, type RemovedPlace } from './parts.ts';
-import type { Budget } from '../../table/purgePartition.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import type { Table } from '../table/table.ts';
+import type { DocumentsRemoval, RemovedDocument } from './startPurge.ts';
+import { documentParts, type RemovedPlace } from './documentParts.ts';
+import type { Budget } from '../table/purgePartition.ts';
 
 const Removed = z.object({ internalId: z.string(), documentId: z.string() }) satisfies z.ZodType<RemovedDocument>;
 const Data = z.object({ organization: z.string(), documents: z.array(Removed) }) satisfies z.ZodType<DocumentsRemoval>;

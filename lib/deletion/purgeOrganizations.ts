@@ -1,18 +1,18 @@
 import * as z from 'zod';
-import { rootFolderId } from '../../directory/rules/folders.ts';
-import { inParallel } from '../../shared/inParallel.ts';
-import { DocumentEntity } from '../../directory/documents.ts';
-import type { Key, Stored } from '../../table/entity.ts';
-import { FolderDepartureEntity } from '../../directory/folders/folderDepartures.ts';
-import { FolderChangeEntity, FolderEntity, FolderEntryEntity, type Place } from '../../directory/folders/folders.ts';
-import { SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
-import { organizationJudgments } from '../../memory/purgeJudgments.ts';
-import type { Page, Table } from '../../table/table.ts';
-import { GroupEntity, GroupMemberEntity } from '../../directory/userGroups.ts';
-import type { OrganizationRemoval } from './begin.ts';
-import { removeContent } from './documents.ts';
-import { type Budget, removePartition } from '../../table/purgePartition.ts';
-import { removeResource, resourceEntities } from './resources.ts';
+import { rootFolderId } from '../directory/rules/folders.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { DocumentEntity } from '../directory/documents.ts';
+import type { Key, Stored } from '../table/entity.ts';
+import { FolderDepartureEntity } from '../directory/folders/folderDepartures.ts';
+import { FolderChangeEntity, FolderEntity, FolderEntryEntity, type Place } from '../directory/folders/folders.ts';
+import { SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import { organizationJudgments } from '../memory/purgeJudgments.ts';
+import type { Page, Table } from '../table/table.ts';
+import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
+import type { OrganizationRemoval } from './startPurge.ts';
+import { removeContent } from './purgeDocuments.ts';
+import { type Budget, removePartition } from '../table/purgePartition.ts';
+import { removeResource, resourceEntities } from './purgeResource.ts';
 
 const Data = z.object({ organization: z.string() }) satisfies z.ZodType<OrganizationRemoval>;
 
