@@ -6,7 +6,7 @@ import { indexNames } from '../lib/app/capability.ts';
 import { entities, type Entity } from '../lib/table/entity.ts';
 import { errorCatalogue } from '../lib/shared/errors.ts';
 import { deliveryMetrics } from '../lib/observability/deliveryMetrics.ts';
-import { twinText } from '../lib/openapi.ts';
+import { twinText } from '../lib/openapi/document.ts';
 import { type QueueDeclaration, queues } from '../lib/workers/queues.ts';
 import type { Source } from '../lib/app/worker.ts';
 import { projectDir } from './build.ts';

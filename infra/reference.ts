@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type OpenApiDocument, openApiDocument } from '../lib/openapi.ts';
+import { type OpenApiDocument, openApiDocument } from '../lib/openapi/document.ts';
 import { type Placed, unplaced } from '../lib/openapi/place.ts';
 import { projectDir } from './build.ts';
 import { registeredEndpoints } from './synthesise.ts';

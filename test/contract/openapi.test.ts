@@ -12,7 +12,7 @@ import { advancedPayload, basicPayload, type DeliverableEvent } from '../../lib/
 import { defineEndpoint, endpointId, familyOf } from '../../lib/app/endpoint.ts';
 import { errorCatalogue } from '../../lib/shared/errors.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
-import { type JsonSchema, openApiDocument, possibleErrors } from '../../lib/openapi.ts';
+import { type JsonSchema, openApiDocument, possibleErrors } from '../../lib/openapi/document.ts';
 import { placed, unplaced } from '../../lib/openapi/place.ts';
 import { Id, list, OpenObject, optional, withOpenKeys } from '../../lib/shared/schema.ts';
 import { encodeBody } from '../../lib/webhooks/transport/body.ts';

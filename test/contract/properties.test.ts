@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AuthLevel, Endpoint } from '../../lib/app/endpoint.ts';
-import type { JsonSchema } from '../../lib/openapi.ts';
+import type { JsonSchema } from '../../lib/openapi/document.ts';
 import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { eventOf, type Headers, post, type Response as Answer, send } from '../support/requests.ts';

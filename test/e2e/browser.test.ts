@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { Locator, Page } from 'playwright-core';
 import type { ConsoleState } from '../../infra/local/console/consoleState.ts';
 import { heading, number } from '../../infra/local/console/page/format.ts';
-import type { OpenApiDocument } from '../../lib/openapi.ts';
+import type { OpenApiDocument } from '../../lib/openapi/document.ts';
 import { type Tab, TestBrowser } from '../support/browser.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
 import { startSystem, type System, temporaryDir } from './system.ts';

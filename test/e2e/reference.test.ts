@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { referenceDocument } from '../../infra/reference.ts';
 import { otherVersion } from '../../lib/app/endpoint.ts';
 import { eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
-import type { DocumentedResponse, JsonSchema, OpenApiDocument } from '../../lib/openapi.ts';
+import type { DocumentedResponse, JsonSchema, OpenApiDocument } from '../../lib/openapi/document.ts';
 import { errorExamples } from '../../lib/openapi/errors.ts';
 import { endpoints, expectDocumented, problems, referred } from '../contract/contract.ts';
 import { type RemoteHook, RemoteReceiver } from '../support/remoteReceiver.ts';

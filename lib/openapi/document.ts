@@ -1,13 +1,13 @@
-import { type AuthLevel, commonErrors, type Endpoint, endpointId, familyOf } from './app/endpoint.ts';
-import { errorCatalogue, type ErrorStatus } from './shared/errors.ts';
-import { isRateLimited, takesIdempotencyKey } from './http/capabilities.ts';
-import { errorExamples } from './openapi/errors.ts';
-import { type JsonSchema, jsonSchemaOf } from './openapi/jsonSchema.ts';
-import type { Placed } from './openapi/place.ts';
-import { familyTags, type Tag } from './openapi/tags.ts';
-import { type Webhooks, webhookParameters, webhooks, webhookSchemas, webhookTags } from './openapi/webhooks.ts';
+import { type AuthLevel, commonErrors, type Endpoint, endpointId, familyOf } from '../app/endpoint.ts';
+import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
+import { isRateLimited, takesIdempotencyKey } from '../http/capabilities.ts';
+import { errorExamples } from './errors.ts';
+import { type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
+import type { Placed } from './place.ts';
+import { familyTags, type Tag } from './tags.ts';
+import { type Webhooks, webhookParameters, webhooks, webhookSchemas, webhookTags } from './webhooks.ts';
 
-export type { JsonSchema } from './openapi/jsonSchema.ts';
+export type { JsonSchema } from './jsonSchema.ts';
 
 interface Reference {
   readonly $ref: string;
