@@ -1,7 +1,7 @@
 /** What the CDK CLI runs (cdk.json): `npx cdk synth`, `npx cdk deploy`. */
 import { App } from 'aws-cdk-lib';
-import type { Settings } from './settings.ts';
-import { addBackend, buildRegistered, settingsOf } from './synthesise.ts';
+import type { Settings } from './stacks/settings.ts';
+import { addBackend, buildRegistered, settingsOf } from './build/synthesise.ts';
 
 const app = new App();
 const settings = settingsOrEnd();

@@ -1,6 +1,6 @@
 /** Creates the demo workspace as the operator would and prints its credentials; a process of its own, see demo.ts. */
 import { environment } from '../../lib/app/capability.ts';
-import { createVerifiedWorkspace } from '../workspace.ts';
+import { createVerifiedWorkspace } from '../commands/workspace.ts';
 
 async function create(email: string): Promise<object | undefined> {
   const created = await createVerifiedWorkspace({ email, env: environment(process.env), now: Date.now() });

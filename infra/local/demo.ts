@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { WorkspaceCredentials } from '../workspace.ts';
+import type { WorkspaceCredentials } from '../commands/workspace.ts';
 import { writePrivately } from './privateFile.ts';
 
 interface Workspace extends WorkspaceCredentials {

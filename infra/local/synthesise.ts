@@ -1,5 +1,5 @@
 /** Makes the cloud assembly of the local run in the folder given as argument; a process of its own, see assemblyCache.ts. */
-import { synthesise } from '../synthesise.ts';
+import { synthesise } from '../build/synthesise.ts';
 import { assemblySettings } from './assemblySettings.ts';
 
 const [outdir] = process.argv.slice(2);

@@ -30,7 +30,7 @@ export type ModelName = 'embedding' | 'claude' | 'nova';
 export type SecretName = 'secret/masterKey' | 'secret/signingKey';
 export type ResourceName = Grant['resource'];
 
-/** The environment variables that the stack can give to a function; `infra/environment.ts` says where each value comes from. */
+/** The environment variables that the stack can give to a function; `infra/constructs/environment.ts` says where each value comes from. */
 export type EnvironmentName =
   | 'CALL_BURST_SECONDS'
   | 'CLAUDE_MODEL_ID'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Built, buildFunctions, entriesOf } from '../../infra/build.ts';
+import { type Built, buildFunctions, entriesOf } from '../../infra/build/build.ts';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 
 /** Bundles the functions of endpoints into a temporary folder, with the settings of a deployment. */

@@ -1,7 +1,7 @@
 /** The sizes of the functions' bundles, and the AWS clients in them that their functions have no use for. */
 import { basename, dirname } from 'node:path';
 import * as registry from '../../functions/index.ts';
-import { entriesOf } from '../../infra/build.ts';
+import { entriesOf } from '../../infra/build/build.ts';
 import { type Endpoint, endpointId } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { buildInTemporary } from './bundle.ts';

@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { projectDir } from '../../infra/build.ts';
-import { createEndpoint } from '../../infra/newEndpoint.ts';
+import { projectDir } from '../../infra/build/build.ts';
+import { createEndpoint } from '../../infra/commands/newEndpoint.ts';
 
 const copy = mkdtempSync(join(tmpdir(), 'project-'));
 beforeAll(() => {
@@ -65,20 +65,20 @@ describe('npm run new:endpoint', () => {
 
   test('overwrites nothing, and tells the operator in a line', () => {
     const [existing, registry] = [read('functions/v2/users/add.ts'), read('functions/index.ts')];
-    expect(run(['infra/newEndpoint.ts', 'v2/users/add'])).toMatchObject({ status: 1, stdout: '', stderr: 'functions/v2/users/add.ts exists already\n' });
+    expect(run(['infra/commands/newEndpoint.ts', 'v2/users/add'])).toMatchObject({ status: 1, stdout: '', stderr: 'functions/v2/users/add.ts exists already\n' });
     expect([read('functions/v2/users/add.ts'), read('functions/index.ts')]).toEqual([existing, registry]);
   });
 
   test.each([[[], 1], [['v2/labels/add', 'v2/labels/get'], 1], [['--help'], 0]])('says how it is used when it is called with %j', (args, status) => {
     const registry = read('functions/index.ts');
-    const said = run(['infra/newEndpoint.ts', ...args]);
+    const said = run(['infra/commands/newEndpoint.ts', ...args]);
     expect(said.status).toBe(status);
     expect(status === 0 ? said.stdout : said.stderr).toMatch(/^Usage: npm run new:endpoint -- <path>\n/);
     expect(read('functions/index.ts')).toBe(registry);
   });
 
   test('says where the file is', () => {
-    expect(run(['infra/newEndpoint.ts', 'v2/labels/colors/add'])).toMatchObject({ status: 0, stdout: expect.stringContaining('functions/v2/labels/colors/add.ts') });
+    expect(run(['infra/commands/newEndpoint.ts', 'v2/labels/colors/add'])).toMatchObject({ status: 0, stdout: expect.stringContaining('functions/v2/labels/colors/add.ts') });
     expect(read('functions/v2/labels/colors/add.ts')).toContain("path: '/v2/labels/colors/add'");
   });
 });

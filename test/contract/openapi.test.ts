@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import * as z from 'zod';
-import { projectDir } from '../../infra/build.ts';
+import { projectDir } from '../../infra/build/build.ts';
 import { type EventType, eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import { sourceOf } from '../../lib/events/rules/payload.ts';
 import { sampleEvent } from '../../lib/events/rules/samples.ts';
@@ -61,7 +61,7 @@ describe('the OpenAPI document', () => {
 
   test('is what npm run openapi prints, with the settings of cdk.json', () => {
     const read = (file: string) => JSON.parse(readFileSync(join(projectDir, file), 'utf8'));
-    const printed = execFileSync(process.execPath, ['infra/openapi.ts'], { cwd: projectDir, encoding: 'utf8', maxBuffer: 2 ** 26 });
+    const printed = execFileSync(process.execPath, ['infra/commands/openapi.ts'], { cwd: projectDir, encoding: 'utf8', maxBuffer: 2 ** 26 });
     const service = { serviceName: read('cdk.json').context.serviceName, url: 'http://127.0.0.1:3000', version: read('package.json').version };
     expect(JSON.parse(printed)).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints, service))));
   });

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetTemplateCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Deployed, run, synthesisedTemplates } from '../../infra/checkDeploy.ts';
-import { type DeployedResource, holdsState, judgeUpdate, type StackTemplates } from '../../infra/templateChanges.ts';
+import { type Deployed, run, synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
+import { type DeployedResource, holdsState, judgeUpdate, type StackTemplates } from '../../infra/commands/templateChanges.ts';
 import { appOf } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
 

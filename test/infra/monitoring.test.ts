@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { alarmText, runbooks } from '../../infra/alarmText.ts';
-import { projectDir } from '../../infra/build.ts';
-import { pascal } from '../../infra/names.ts';
-import { queueNames } from '../../infra/queues.ts';
+import { alarmText, runbooks } from '../../infra/monitoring/alarmText.ts';
+import { projectDir } from '../../infra/build/build.ts';
+import { pascal } from '../../infra/constructs/names.ts';
+import { queueNames } from '../../infra/constructs/queues.ts';
 import { queues, type QueueDeclaration } from '../../lib/workers/queues.ts';
 import { familyOf, withinFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { streamCommands, tableCommands } from '../../infra/restore.ts';
-import { sourceTemplates } from '../../infra/sourceTemplates.ts';
-import type { StackTemplates } from '../../infra/templateChanges.ts';
+import { streamCommands, tableCommands } from '../../infra/commands/restore.ts';
+import { sourceTemplates } from '../../infra/commands/sourceTemplates.ts';
+import type { StackTemplates } from '../../infra/commands/templateChanges.ts';
 
 /** Stands for the AWS CLI: notes what it is called with, and answers as a file beside it says, by the first words of the command; what fails there, first, fails once. */
 const AWS = `#!/usr/bin/env bash

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { projectDir } from '../../infra/build.ts';
-import { readSettings, settingNames } from '../../infra/settings.ts';
+import { projectDir } from '../../infra/build/build.ts';
+import { readSettings, settingNames } from '../../infra/stacks/settings.ts';
 
 const read = (given: Record<string, unknown>) => readSettings((name) => given[name], Object.keys(given));
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { pascal } from '../../infra/names.ts';
-import { queueNames } from '../../infra/queues.ts';
+import { pascal } from '../../infra/constructs/names.ts';
+import { queueNames } from '../../infra/constructs/queues.ts';
 import { queues } from '../../lib/workers/queues.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { type FromInserts, type Worker, workerId } from '../../lib/app/worker.ts';

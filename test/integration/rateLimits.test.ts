@@ -5,7 +5,7 @@ import { RateBucketEntity, RateBuckets } from '../../lib/workspaces/rateBuckets.
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
-import { run as command } from '../../infra/workspace.ts';
+import { run as command } from '../../infra/commands/workspace.ts';
 import { cases } from '../contract/contract.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { post } from '../support/requests.ts';

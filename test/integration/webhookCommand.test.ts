@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { run } from '../../infra/workspace.ts';
+import { run } from '../../infra/commands/workspace.ts';
 import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { newCustomer, restartFunctions } from '../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../support/engine.ts';

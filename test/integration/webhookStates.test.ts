@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { offerAdvancedWebhooks } from '../../infra/workspace.ts';
+import { offerAdvancedWebhooks } from '../../infra/commands/workspace.ts';
 import { environment } from '../../lib/app/capability.ts';
 import { defaultWebhookTriggers } from '../../lib/events/rules/catalogue.ts';
 import { type Customer, newCustomer, restartFunctions } from '../support/customer.ts';

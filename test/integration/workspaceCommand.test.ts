@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as getOrganizations } from '../../functions/v2/organizations/get.ts';
 import { handler as getWorkspace } from '../../functions/v2/workspace/get.ts';
-import { createVerifiedWorkspace, type FoundWorkspace, run, type WorkspaceCredentials } from '../../infra/workspace.ts';
+import { createVerifiedWorkspace, type FoundWorkspace, run, type WorkspaceCredentials } from '../../infra/commands/workspace.ts';
 import { environment } from '../../lib/app/capability.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../lib/workspaces/entities.ts';
 import { createWorkspaces } from '../../lib/workspaces/workspaces.ts';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { projectDir } from '../../infra/build.ts';
-import { clientMethods, clientMethodsFile } from '../../infra/client.ts';
-import { registeredEndpoints } from '../../infra/synthesise.ts';
+import { projectDir } from '../../infra/build/build.ts';
+import { clientMethods, clientMethodsFile } from '../../infra/build/client.ts';
+import { registeredEndpoints } from '../../infra/build/synthesise.ts';
 import { createClient, type Methods, pages, readWebhook, ServiceError, WebhookNotGenuine } from '../../lib/client/index.ts';
 import { errorCatalogue, type ErrorStatus } from '../../lib/shared/errors.ts';
 

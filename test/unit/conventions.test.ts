@@ -155,5 +155,5 @@ describe.each(rules.map((rule) => [rule.says, rule] as const))('%s', (_says, rul
 
 test('the rules are about the files that there are', () => {
   const files = project.map(({ file }) => file);
-  expect(files).toEqual(expect.arrayContaining(['functions/index.ts', 'lib/app/endpoint.ts', 'infra/stack.ts', 'test/support/engine.ts', 'package.json', 'README.md']));
+  expect(files).toEqual(expect.arrayContaining(['functions/index.ts', 'lib/app/endpoint.ts', 'infra/stacks/backend.ts', 'test/support/engine.ts', 'package.json', 'README.md']));
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { costOfCall, costsOfCalls, costsOfDeliveries, pinnedCapacity, pinnedDelivery } from '../../infra/cost/calls.ts';
-import { idleBill, totalOf } from '../../infra/cost/idle.ts';
-import { prices } from '../../infra/cost/prices.ts';
-import { deployedResources } from '../../infra/cost.ts';
-import { registeredEndpoints, registeredWorkers } from '../../infra/synthesise.ts';
+import { costOfCall, costsOfCalls, costsOfDeliveries, pinnedCapacity, pinnedDelivery } from '../../infra/commands/cost/calls.ts';
+import { idleBill, totalOf } from '../../infra/commands/cost/idle.ts';
+import { prices } from '../../infra/commands/cost/prices.ts';
+import { deployedResources } from '../../infra/commands/cost.ts';
+import { registeredEndpoints, registeredWorkers } from '../../infra/build/synthesise.ts';
 import { queues } from '../../lib/workers/queues.ts';
 
 describe('the idle bill', () => {

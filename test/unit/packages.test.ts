@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { projectDir } from '../../infra/build.ts';
+import { projectDir } from '../../infra/build/build.ts';
 
 interface LockedPackage {
   readonly integrity?: string;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { projectDir } from '../../infra/build.ts';
-import { generatedTables, withGeneratedTables } from '../../infra/readme.ts';
+import { projectDir } from '../../infra/build/build.ts';
+import { generatedTables, withGeneratedTables } from '../../infra/commands/readme.ts';
 import { entities } from '../../lib/table/entity.ts';
 
 const readme = readFileSync(join(projectDir, 'README.md'), 'utf8');

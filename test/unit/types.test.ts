@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { projectDir } from '../../infra/build.ts';
+import { projectDir } from '../../infra/build/build.ts';
 
 // A test like any other, so that the compiler works beside the others and not before them.
 test('`npm run check` has nothing against the types', async () => {

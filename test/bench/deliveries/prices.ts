@@ -1,4 +1,4 @@
-import { lambdaDollars, MILLION, prices as list, tableDollars } from '../../../infra/cost/prices.ts';
+import { lambdaDollars, MILLION, prices as list, tableDollars } from '../../../infra/commands/cost/prices.ts';
 
 /** List prices, dollars per million. */
 export const prices = { written: list.tableWritten, read: list.tableRead, sqsRequests: list.queueRequests } as const;

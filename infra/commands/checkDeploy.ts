@@ -1,0 +1,117 @@
+/** The operator's command, `npm run check:deploy`: refuses an update that would replace or delete what holds state, before CloudFormation is asked. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { endWith } from './operator.ts';
+import { STACK, synthesise } from '../build/synthesise.ts';
+import { type DeployedResource, type Finding, judgeUpdate, type StackTemplates } from './templateChanges.ts';
+
+const USAGE = `Usage: npm run check:deploy [-- [--stack <stack>] [--after <dir>] [--before <dir>] [--allow <id>]...]
+
+Compares the templates that are deployed with those of this source, nested ones included, and fails when the update would
+replace or delete something that holds state: the table, a secret, a queue, the API's address. Changes nothing.
+
+  --stack   the CloudFormation stack, ${STACK} when left out
+  --after   a folder that cdk synth wrote, such as cdk.out; synthesised now, with the settings of cdk.json, when left out
+  --before  such a folder in the place of what is deployed, for instance of the version before
+  --allow   the id of something whose loss you have decided on, as this command names it`;
+
+type Template = { readonly Resources: Readonly<Record<string, DeployedResource & { readonly Metadata?: Readonly<Record<string, unknown>> }>> };
+
+/** Where a stack's templates come from; CloudFormation's client in the tests is a stand-in. */
+export type Deployed = Pick<CloudFormationClient, 'send'>;
+
+/** Carries out the command and gives what it prints; throws an error whose message is for the operator. */
+export async function run(args: string[], client?: Deployed): Promise<string> {
+  const { stack, after, before, allow, help } = parsedArguments(args);
+  if (help) return USAGE;
+  const deployed = before === undefined ? await deployedTemplates(client ?? await cloudFormation(), stack) : await synthesisedTemplates(before);
+  if (!deployed) return `There is no stack ${stack} yet: nothing can be lost.`;
+  const { refused, deleted } = judgeUpdate(deployed, after === undefined ? await templatesOfThisSource() : await synthesisedTemplates(after), new Set(allow));
+  const told = deleted.length > 0 ? `Goes with the update:\n${lines(deleted)}\n\n` : '';
+  if (refused.length === 0) return `${told}Nothing that holds state is replaced or deleted.`;
+  throw new Error(`${told}Refused:\n${lines(refused)}\n\nKeep the logical ids and properties that are deployed, or say --allow <id> for what may be lost. See "Upgrading" in the README.`);
+}
+
+function parsedArguments(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      options: { stack: { type: 'string', default: STACK }, after: { type: 'string' }, before: { type: 'string' }, allow: { type: 'string', multiple: true, default: [] }, help: { type: 'boolean', default: false } },
+    }).values;
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n\n${USAGE}`);
+  }
+}
+
+function lines(findings: readonly Finding[]): string {
+  return findings.map(({ id, type, text }) => `  ${id} (${type}) ${text}`).join('\n');
+}
+
+async function templatesOfThisSource(): Promise<StackTemplates> {
+  const outdir = await mkdtemp(join(tmpdir(), 'check-deploy-'));
+  try {
+    await synthesise({ outdir });
+    return await synthesisedTemplates(outdir);
+  } finally {
+    await rm(outdir, { recursive: true, force: true });
+  }
+}
+
+/** The templates in a folder that `cdk synth` wrote. */
+export async function synthesisedTemplates(dir: string): Promise<StackTemplates> {
+  const read = async (file: string) => JSON.parse(await readFile(join(dir, file), 'utf8').catch(() => { throw new Error(`There is no ${join(dir, file)}. Is ${dir} a folder that cdk synth wrote?`); })) as Template;
+  const load = async (file: string): Promise<StackTemplates> => {
+    const { Resources: resources } = await read(file);
+    const nested = await Promise.all(nestedIn(resources).map(async (id) => {
+      const path = resources[id]?.Metadata?.['aws:asset:path'];
+      if (typeof path !== 'string') throw new Error(`${join(dir, file)} does not say where the template of the nested stack ${id} is.`);
+      return [id, await load(path)] as const;
+    }));
+    return { resources, nested: new Map(nested) };
+  };
+  return load(`${STACK}.template.json`);
+}
+
+/** The templates that CloudFormation has of a stack; undefined when there is no such stack. */
+export async function deployedTemplates(client: Deployed, stack: string): Promise<StackTemplates | undefined> {
+  const { GetTemplateCommand, ListStackResourcesCommand } = await import('@aws-sdk/client-cloudformation');
+  const load = async (name: string): Promise<StackTemplates> => {
+    const { TemplateBody = '' } = await client.send(new GetTemplateCommand({ StackName: name, TemplateStage: 'Original' }));
+    const { Resources: resources } = JSON.parse(TemplateBody) as Template;
+    const ids = nestedIn(resources);
+    const physical = new Map<string, string>();
+    for (let NextToken: string | undefined, more = ids.length > 0; more; more = NextToken !== undefined) {
+      const page = await client.send(new ListStackResourcesCommand({ StackName: name, ...(NextToken !== undefined && { NextToken }) }));
+      for (const { LogicalResourceId = '', PhysicalResourceId } of page.StackResourceSummaries ?? []) if (PhysicalResourceId) physical.set(LogicalResourceId, PhysicalResourceId);
+      ({ NextToken } = page);
+    }
+    const nested = new Map<string, StackTemplates>();
+    // One after the other: CloudFormation throttles readers of templates early.
+    for (const id of ids) {
+      const arn = physical.get(id);
+      // A nested stack whose creation failed is in the template and nowhere else.
+      if (arn !== undefined) nested.set(id, await load(arn));
+    }
+    return { resources, nested };
+  };
+  try {
+    return await load(stack);
+  } catch (error) {
+    if ((error as Error).message === `Stack with id ${stack} does not exist`) return undefined;
+    throw error;
+  }
+}
+
+function nestedIn(resources: Template['Resources']): string[] {
+  return Object.keys(resources).filter((id) => resources[id]!.Type === 'AWS::CloudFormation::Stack');
+}
+
+async function cloudFormation(): Promise<Deployed> {
+  const { CloudFormationClient: Client } = await import('@aws-sdk/client-cloudformation');
+  return new Client({ maxAttempts: 8 });
+}
+
+if (import.meta.main) await endWith(() => run(process.argv.slice(2)));

@@ -1,0 +1,42 @@
+/** The operator's command, `npm run cost`: what a deployment costs while nobody calls, and what calls and deliveries add, by list prices. */
+import { costsOfCalls, costsOfDeliveries } from './cost/calls.ts';
+import { idleBill, totalOf } from './cost/idle.ts';
+import { sourceTemplates } from './sourceTemplates.ts';
+import { registeredEndpoints } from '../build/synthesise.ts';
+import type { StackTemplates } from './templateChanges.ts';
+
+const USAGE = `Usage: npm run cost [-- --help]
+
+Prints, by list prices of us-east-1 (infra/commands/cost/prices.ts, free tiers left out): the bill of a month without calls, from the
+templates; what a million calls of each endpoint cost, from the capacity that the tests pin; what a million deliveries cost.`;
+
+/** The resources of every stack of the system. */
+export async function deployedResources(): Promise<StackTemplates['resources'][]> {
+  const all = ({ resources, nested }: StackTemplates): StackTemplates['resources'][] => [resources, ...[...nested.values()].flatMap(all)];
+  return all(await sourceTemplates());
+}
+
+function report(templates: readonly StackTemplates['resources'][]): string {
+  const idle = idleBill(templates);
+  const calls = costsOfCalls(registeredEndpoints());
+  const deliveries = costsOfDeliveries();
+  const dollars = (value: number) => value.toFixed(2).padStart(8);
+  const width = Math.max(...calls.map(({ name }) => name.length));
+  return [
+    'A month without calls, dollars',
+    ...idle.map(({ what, count, dollars: sum }) => `${dollars(sum)}  ${what} (${Math.round(count)})`),
+    `${dollars(totalOf(idle))}  in all`,
+    '',
+    'A million warm calls, dollars',
+    [''.padEnd(width), '   total', ' gateway', '  lambda', '   table', '   queue', '    logs'].join(''),
+    ...calls.map(({ name, total, gateway, lambda, table, queue, logs }) => [name.padEnd(width), ...[total, gateway, lambda, table, queue, logs].map(dollars)].join('')),
+    '',
+    'A million, dollars',
+    `${dollars(deliveries.event)}  events of up to a kilobyte, whoever gets them`,
+    `${dollars(deliveries.delivery)}  deliveries that succeed at once`,
+  ].join('\n');
+}
+
+if (import.meta.main) {
+  console.log(process.argv.length > 2 ? USAGE : report(await deployedResources()));
+}

@@ -1,0 +1,69 @@
+/** What a deployment costs in a month in which nobody calls, from its templates. */
+import { lambdaDollars, MILLION, MINUTES_PER_MONTH, prices, tableDollars } from './prices.ts';
+
+interface Resource {
+  readonly Type: string;
+  readonly Properties?: Readonly<Record<string, unknown>>;
+}
+
+export interface CostLine {
+  readonly what: string;
+  readonly count: number;
+  readonly dollars: number;
+}
+
+/** Lambda looks into an idle queue with five long polls of 20 s at a time. */
+const POLLS_PER_MINUTE = 15;
+/** One run of a worker that ticks and finds nothing, assumed: three or four round trips to DynamoDB, each for all shards at the same time. */
+const TICK_MILLISECONDS = 200;
+/** What such a run reads: 25.5 units on the local engine for deliveries, events and jobs; more here, for mails. */
+const TICK_UNITS_READ = 40;
+const TICK_LOG_BYTES = 3_000;
+
+/**
+ * The idle bill, line by line. What costs nothing idle is not in it: functions, the HTTP API, roles, an on-demand table and its backups without
+ * data, log groups without lines, metrics of one's own (none is written while there is nothing to tell), the stream, saved queries, topics. A resource of a type that is not known here is an error, not free.
+ */
+export function idleBill(templates: readonly Readonly<Record<string, Resource>>[]): CostLine[] {
+  const all = templates.flatMap((resources) => Object.values(resources));
+  const unknown = [...new Set(all.map(({ Type }) => Type).filter((type) => !billed.has(type) && !free.has(type)))];
+  if (unknown.length > 0) throw new Error(`What ${unknown.join(', ')} cost while idle is not known. Say so in infra/commands/cost/idle.ts.`);
+  const of = (type: string) => all.filter(({ Type }) => Type === type);
+  const ticks = of('AWS::Events::Rule').map(({ Properties }) => ticksPerMonth(String(Properties?.ScheduleExpression))).reduce((sum, count) => sum + count, 0);
+  const polled = of('AWS::Lambda::EventSourceMapping').filter(({ Properties }) => Properties?.ScalingConfig !== undefined).length;
+  const watched = of('AWS::CloudWatch::Alarm').reduce((sum, alarm) => sum + metricsOf(alarm), 0);
+  const per = (what: string, count: number, price: number): CostLine => ({ what, count, dollars: count * price });
+  return [
+    per('secrets', of('AWS::SecretsManager::Secret').length, prices.secret),
+    per('metrics that alarms watch', watched, prices.alarmMetric),
+    per('dashboards', of('AWS::CloudWatch::Dashboard').length, prices.dashboard),
+    { what: 'queues that Lambda polls', count: polled, dollars: (polled * POLLS_PER_MINUTE * MINUTES_PER_MONTH * prices.queueRequests) / MILLION },
+    { what: 'ticks: runs, what they read, what they log', count: ticks, dollars: lambdaDollars(ticks, TICK_MILLISECONDS) + tableDollars({ read: ticks * TICK_UNITS_READ, written: 0 }) + ((ticks * TICK_LOG_BYTES) / 2 ** 30) * prices.logGigabyte },
+  ];
+}
+
+const billed = new Set(['AWS::SecretsManager::Secret', 'AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Lambda::EventSourceMapping', 'AWS::Events::Rule']);
+const free = new Set([
+  'AWS::ApiGatewayV2::Api', 'AWS::ApiGatewayV2::ApiMapping', 'AWS::ApiGatewayV2::DomainName', 'AWS::ApiGatewayV2::Integration', 'AWS::ApiGatewayV2::Route', 'AWS::ApiGatewayV2::Stage',
+  'AWS::CDK::Metadata', 'AWS::CloudFormation::Stack', 'AWS::DynamoDB::Table', 'AWS::IAM::Role', 'AWS::Lambda::EventInvokeConfig', 'AWS::Lambda::Function', 'AWS::Lambda::Permission',
+  'AWS::Logs::LogGroup', 'AWS::Logs::QueryDefinition', 'AWS::SNS::Subscription', 'AWS::SNS::Topic', 'AWS::SNS::TopicPolicy', 'AWS::SQS::Queue', 'AWS::SQS::QueuePolicy',
+]);
+
+/**
+ * How many metrics an alarm is billed for: those of an expression each for itself. A query is billed for the metrics that it finds, of which there are none
+ * while nothing fails; it is counted as one all the same.
+ */
+function metricsOf({ Properties = {} }: Resource): number {
+  const parts = (Properties.Metrics ?? []) as readonly { readonly MetricStat?: unknown }[];
+  return Math.max(1, parts.filter(({ MetricStat }) => MetricStat !== undefined).length);
+}
+
+function ticksPerMonth(expression: string): number {
+  const [, minutes = ''] = /^rate\((\d+) minutes?\)$/.exec(expression) ?? [];
+  if (minutes === '') throw new Error(`How often ${expression} ticks is not known. Say so in infra/commands/cost/idle.ts.`);
+  return MINUTES_PER_MONTH / Number(minutes);
+}
+
+export function totalOf(lines: readonly CostLine[]): number {
+  return lines.reduce((sum, { dollars }) => sum + dollars, 0);
+}

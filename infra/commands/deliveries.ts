@@ -1,0 +1,210 @@
+/** The operator's command, `npm run deliveries`: what deliveries are at, and how they get on again; with the operator's own AWS credentials. */
+import { parseArgs } from 'node:util';
+import {
+  DeleteMessageBatchCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient,
+} from '@aws-sdk/client-sqs';
+import { type Environment, environment } from '../../lib/app/capability.ts';
+import { DeliveryStore } from '../../lib/webhooks/deliveries.ts';
+import { FailedDeliveries } from '../../lib/webhooks/failedDeliveries.ts';
+import { MessageReader } from '../../lib/webhooks/messages.ts';
+import { EndpointRuntime } from '../../lib/webhooks/endpointHealth.ts';
+import { eventShards } from '../../lib/events/outbox.ts';
+import { JobStore, JobSweeper, jobShards } from '../../lib/jobs/jobStore.ts';
+import { openTable } from '../../lib/table/table.ts';
+import { WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
+import { beginRecovery } from '../../lib/webhooks/recover.ts';
+import { Instant } from '../../lib/shared/times.ts';
+import { basicTargets } from '../../lib/webhooks/rules/matching.ts';
+import { recoverableSince } from '../../lib/webhooks/rules/recoverable.ts';
+import { showAttempt } from '../../lib/webhooks/rules/messageView.ts';
+import { iso } from '../../lib/shared/isoTime.ts';
+import { type QueueName, queues, queueVariable, sendTo } from '../../lib/workers/queues.ts';
+import { columns } from './columns.ts';
+import { endpointIdOf, endpointReport, stateOf } from './endpointReport.ts';
+import { pascal } from '../constructs/names.ts';
+import { endWith, localEnvironment, stackOutputs } from './operator.ts';
+
+const queueNames = Object.keys(queues) as QueueName[];
+
+const USAGE = `Usage: npm run deliveries -- status
+       npm run deliveries -- endpoint <apiKey> <endpointId>
+       npm run deliveries -- message <apiKey> <messageId>
+       npm run deliveries -- recover <apiKey> <endpointId> <since>
+       npm run deliveries -- redrive ${queueNames.join('|')}
+
+status    what is due and overdue, endpoints in trouble, and what waits in each queue and its dead-letter queue
+endpoint  an endpoint's state, what it gets, since when it fails, and what became of the last messages to it; by its id or
+          uid, or a URL of basic webhooks: ${Object.keys(basicTargets).join(', ')}
+message   what became of a message at each endpoint, attempt by attempt
+recover   sends an endpoint again what failed since a time (ISO 8601, at most 14 days ago), as the customer could
+redrive   moves the dead letters of a queue back into it; first remove what made them fail
+
+  --stack  the CloudFormation stack, CollaborationBackend when left out
+  --local  the data directory of a run with npm start, such as .local, instead of a stack
+  --help   this text`;
+
+const MINUTE = 60_000;
+/** What is so late is not just waiting for its turn. */
+const OVERDUE = 5 * MINUTE;
+const PAGE = 500;
+const BATCH = 10;
+
+/** Where the command works. */
+interface Site {
+  readonly env: Environment;
+  readonly sqs: SQSClient;
+  /** The address of a queue, or of its dead-letter queue. */
+  urlOf(queue: QueueName, deadLetters?: boolean): Promise<string>;
+}
+
+/** Carries out the command and gives what it prints; throws an error whose message is for the operator. */
+export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.now()): Promise<string> {
+  const { positionals: [command = '', ...given], values: { stack, local, help } } = parsedArguments(args);
+  if (help) return USAGE;
+  const [one, two, three] = given as [string, string, string];
+  const commands: Readonly<Record<string, readonly [takes: number, carryOut: (site: Site) => Promise<string>]>> = {
+    status: [0, (site) => status(site, now)],
+    endpoint: [2, ({ env }) => endpointReport(openTable(env), one, two, now)],
+    message: [2, (site) => message(site, one, two)],
+    recover: [3, (site) => recover(site, { tenant: one, endpoint: two, since: sinceOf(three, now) }, now)],
+    redrive: [1, (site) => redrive(site, queueOf(one))],
+  };
+  const [takes, carryOut] = Object.hasOwn(commands, command) ? commands[command]! : [];
+  if (!carryOut || given.length !== takes) throw new Error(USAGE);
+  return carryOut(await siteOf(local === undefined ? source : await localEnvironment(local), stack));
+}
+
+function parsedArguments(args: string[]) {
+  try {
+    return parseArgs({ args, allowPositionals: true, options: { stack: { type: 'string', default: 'CollaborationBackend' }, local: { type: 'string' }, help: { type: 'boolean', default: false } } });
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n\n${USAGE}`);
+  }
+}
+
+function queueOf(name: string): QueueName {
+  const found = queueNames.find((queue) => queue === name);
+  if (!found) throw new Error(`There is no queue ${JSON.stringify(name)}; there are ${queueNames.join(', ')}.`);
+  return found;
+}
+
+function sinceOf(text: string, now: number): number {
+  const { success, data: since } = Instant.safeParse(text);
+  if (!success) throw new Error(`${JSON.stringify(text)} is not a time such as 2026-11-20T09:30:00Z.`);
+  recoverableSince(since, now);
+  return since;
+}
+
+async function siteOf(source: NodeJS.ProcessEnv, stack: string): Promise<Site> {
+  const TABLE_NAME = source.TABLE_NAME ?? (await stackOutputs(stack)).get('TableName');
+  if (!TABLE_NAME) throw new Error(`The stack ${stack} has no output TableName, and TABLE_NAME is not set.`);
+  const urlOf = async (queue: QueueName, deadLetters = false) => {
+    const known = source[queueVariable[queue]];
+    // In the local run the names of queues are those of the template.
+    if (known) return deadLetters ? known.replace(/Queue$/, 'DeadLetters') : known;
+    return physicalId(stack, `${pascal(queue)}${deadLetters ? 'DeadLetters' : 'Queue'}`);
+  };
+  return { env: environment({ ...source, TABLE_NAME }), sqs: new SQSClient({ maxAttempts: 3, useQueueUrlAsEndpoint: false }), urlOf };
+}
+
+async function physicalId(stack: string, logicalId: string): Promise<string> {
+  const { CloudFormationClient, DescribeStackResourceCommand } = await import('@aws-sdk/client-cloudformation');
+  const { StackResourceDetail } = await new CloudFormationClient().send(new DescribeStackResourceCommand({ StackName: stack, LogicalResourceId: logicalId }));
+  if (!StackResourceDetail?.PhysicalResourceId) throw new Error(`The stack ${stack} has no ${logicalId}.`);
+  return StackResourceDetail.PhysicalResourceId;
+}
+
+async function status(site: Site, now: number): Promise<string> {
+  const table = openTable(site.env);
+  const late: number[] = [];
+  await pagesOf(eventShards, async (shard, options) => {
+    const { deliveries, next } = await new DeliveryStore(table).due(shard, now, options);
+    late.push(...deliveries.map(({ nextAt }) => now - nextAt));
+    return next;
+  });
+  let jobs = 0;
+  await pagesOf(jobShards, async (shard, options) => {
+    const { jobs: due, next } = await new JobSweeper(table).due(shard, now, options);
+    jobs += due.length;
+    return next;
+  });
+  const { open, warned } = await new EndpointRuntime(table).ailing(now);
+  const overdue = late.filter((by) => by >= OVERDUE);
+  const rows = await Promise.all(queueNames.map(async (queue) => [queue, ...(await countsOf(site, queue)), ...(await countsOf(site, queue, true)).slice(0, 1)]));
+  return columns([
+    ['Deliveries due', `${late.length}`],
+    ['Overdue by 5 minutes', overdue.length === 0 ? '0' : `${overdue.length}, the oldest by ${Math.round(overdue.reduce((most, by) => Math.max(most, by), 0) / MINUTE)} minutes`],
+    ['Jobs due', `${jobs}`],
+    ['Endpoints pausing', `${open}`],
+    ['Endpoints near disabling', `${warned}`],
+    [],
+    ['Queue', 'waiting', 'in work', 'delayed', 'dead letters'],
+    ...rows.map((row) => row.map(String)),
+  ]);
+}
+
+/** Reads the pages of every shard, all shards at the same time. */
+async function pagesOf(shards: number, read: (shard: number, options: { limit: number; after: string | undefined }) => Promise<string | undefined>): Promise<void> {
+  await Promise.all(Array.from({ length: shards }, async (_each, shard) => {
+    let after: string | undefined;
+    do after = await read(shard, { limit: PAGE, after });
+    while (after !== undefined);
+  }));
+}
+
+async function countsOf({ sqs, urlOf }: Site, queue: QueueName, deadLetters = false): Promise<[waiting: number, inWork: number, delayed: number]> {
+  const AttributeNames = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible', 'ApproximateNumberOfMessagesDelayed'] as const;
+  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: await urlOf(queue, deadLetters), AttributeNames: [...AttributeNames] }));
+  return AttributeNames.map((name) => Number(Attributes[name] ?? 0)) as [number, number, number];
+}
+
+async function message({ env }: Site, tenant: string, messageId: string): Promise<string> {
+  const table = openTable(env);
+  const store = new DeliveryStore(table);
+  const [event, deliveries, { attempts }] = await Promise.all([new MessageReader(table).event(tenant, messageId), store.of(tenant, messageId), store.attempts(tenant, messageId, { limit: 1_000 })]);
+  if (!event) throw new Error(`The API key ${tenant} has no message ${messageId}. Messages are kept for 30 days.`);
+  return columns([
+    ['Message', messageId],
+    ['Event', event.event],
+    ['Created', iso(event.createdAt)],
+    ['Deliveries made', event.fannedOutAt === undefined ? 'not yet' : iso(event.fannedOutAt)],
+    [],
+    ['Endpoint', 'state', 'attempts', 'next attempt'],
+    ...deliveries.map((delivery) => [delivery.endpointId, ...stateOf(delivery)]),
+    [],
+    ['Attempt at', 'endpoint', 'number', 'outcome', 'answer', 'ms', 'reason'],
+    // Not what the receiver said, which is the customer's business.
+    ...attempts.sort((a, b) => a.at - b.at).map((attempt) => {
+      const { at, endpointId, attempt: number, outcome, responseStatus, durationMs } = showAttempt(attempt);
+      return [at, endpointId, `${number}`, outcome, `${responseStatus ?? '-'}`, `${durationMs}`, attempt.error ?? ''];
+    }),
+  ]);
+}
+
+async function recover({ env, urlOf }: Site, { tenant, endpoint, since }: { tenant: string; endpoint: string; since: number }, now: number): Promise<string> {
+  const table = openTable(env);
+  const request = { tenant, endpointId: await endpointIdOf(table, tenant, endpoint), since };
+  const stored = await new WebhookEndpointStore(table).get(tenant, request.endpointId);
+  if (stored?.disabled) throw new Error('The endpoint is disabled: nothing would be sent. Its owner has to enable it first.');
+  const queue = sendTo.jobs.open(environment({ [queueVariable.jobs]: await urlOf('jobs') }));
+  const log = { info: console.error, warn: console.error, error: console.error };
+  const messages = await beginRecovery({ failed: new FailedDeliveries(table), jobs: new JobStore(table), queue }, request, now, log);
+  return messages === 0 ? 'Nothing to the endpoint failed since then.' : `${messages} messages are sent again, at up to 50 per second.`;
+}
+
+/** Moves message after message, each deleted once it is sent: whoever stops this half-way can start it again. */
+async function redrive({ sqs, urlOf }: Site, queue: QueueName): Promise<string> {
+  const [to, from] = await Promise.all([urlOf(queue), urlOf(queue, true)]);
+  for (let moved = 0; ;) {
+    const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: from, MaxNumberOfMessages: BATCH, WaitTimeSeconds: 1, VisibilityTimeout: 60, MessageSystemAttributeNames: ['MessageGroupId'] }));
+    if (Messages.length === 0) return `${moved} messages moved back to ${queue}.`;
+    const Entries = Messages.map(({ Body, Attributes }, index): SendMessageBatchRequestEntry => ({ Id: String(index), MessageBody: Body, ...(Attributes?.MessageGroupId && { MessageGroupId: Attributes.MessageGroupId }) }));
+    const { Successful = [], Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl: to, Entries }));
+    const sent = Successful.map(({ Id }) => ({ Id, ReceiptHandle: Messages[Number(Id)]?.ReceiptHandle }));
+    if (sent.length > 0) await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: from, Entries: sent }));
+    moved += sent.length;
+    if (Failed.length > 0) throw new Error(`${moved} messages moved back to ${queue}; then SQS did not take ${Failed.length} (${Failed[0]?.Code}). Start it again in a minute.`);
+  }
+}
+
+if (import.meta.main) await endWith(() => run(process.argv.slice(2), process.env));

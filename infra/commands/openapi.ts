@@ -1,0 +1,11 @@
+/** `npm run openapi`: prints the OpenAPI document of the service as cdk.json configures it, at `PUBLIC_URL` or where `npm start` is. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectDir } from '../build/build.ts';
+import { referenceDocument } from '../build/reference.ts';
+import { readSettings } from '../stacks/settings.ts';
+
+const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
+const { serviceName } = readSettings((name) => context[name]);
+const { PUBLIC_URL: url = 'http://127.0.0.1:3000' } = process.env;
+console.log(JSON.stringify(await referenceDocument({ url, serviceName }), null, 2));

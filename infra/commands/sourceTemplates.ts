@@ -1,0 +1,24 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { synthesisedTemplates } from './checkDeploy.ts';
+import { readSettings } from '../stacks/settings.ts';
+import { Backend } from '../stacks/backend.ts';
+import { registeredRoutes, registeredWorkers, STACK } from '../build/synthesise.ts';
+import type { StackTemplates } from './templateChanges.ts';
+
+/** The templates of this source with the settings of a deployment that has alarms, for commands that read them. Without bundles, which take longest to make. */
+export async function sourceTemplates(): Promise<StackTemplates> {
+  const outdir = await mkdtemp(join(tmpdir(), 'templates-'));
+  try {
+    const app = new App({ outdir, builtinCloudFormationValidation: false, context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true } });
+    const settings = readSettings((name) => (name === 'alarmEmail' ? 'ops@example.com' : undefined));
+    new Backend(app, STACK, { endpoints: registeredRoutes(), workers: registeredWorkers(), code: (id) => Code.fromInline(id), settings });
+    app.synth();
+    return await synthesisedTemplates(outdir);
+  } finally {
+    await rm(outdir, { recursive: true, force: true });
+  }
+}

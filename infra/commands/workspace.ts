@@ -1,0 +1,226 @@
+/** The operator's command, `npm run workspace`: creates and finds workspaces and says what is offered to an API key, with the operator's own AWS credentials. */
+import { parseArgs } from 'node:util';
+import * as z from 'zod';
+import { type Environment, environment } from '../../lib/app/capability.ts';
+import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/workspaces/entities.ts';
+import { settle } from '../../lib/table/retryOnConflict.ts';
+import { openTable, replace } from '../../lib/table/table.ts';
+import { createWorkspaces, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
+import { type LimitClass, limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
+import { emailKey, OwnerEmail, ShortName } from '../../lib/workspaces/rules/workspaces.ts';
+import { iso } from '../../lib/shared/isoTime.ts';
+import { endWith, localEnvironment, stackOutputs } from './operator.ts';
+
+const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]
+       npm run workspace -- advanced-webhooks <apiKey> off|on
+       npm run workspace -- limits <apiKey> [read=<n>|default] [write=<n>|default] [expensive=<n>|default]
+       npm run workspace -- show <email>|<workspaceId>|<apiKey>
+
+create makes a workspace for an owner that you vouch for: the address counts as verified and the API keys never
+expire. Prints the workspace's credentials as JSON; the workspace auth token is shown this once.
+
+advanced-webhooks says whether an API key may use advanced webhooks; every new one may. Turning them off keeps what
+is configured.
+
+limits shows the limits of an API key that differ from the settings of the deployment, in calls per second, after
+setting those that are given. They take effect within 10 s.
+
+show finds a workspace by its owner's address, its id or one of its API keys, and prints the owner and the API keys;
+no credentials.
+
+  --name   the owner's name; the e-mail address when left out
+  --stack  the CloudFormation stack, CollaborationBackend when left out; not needed where TABLE_NAME and, to create,
+           MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN and SERVICE_NAME are set
+  --local  the data directory of a run with npm start, such as .local, instead of a stack
+  --help   this text`;
+
+/** The environment variables that commands need, and the outputs of the stack that have their values. */
+const outputNames = {
+  TABLE_NAME: 'TableName',
+  MASTER_KEY_SECRET_ARN: 'MasterKeySecretArn',
+  SIGNING_KEY_SECRET_ARN: 'SigningKeySecretArn',
+  SERVICE_NAME: 'ServiceName',
+} as const;
+type Variable = keyof typeof outputNames;
+
+/** What the operator asked for. */
+interface Command {
+  readonly needs: readonly Variable[];
+  /** Gives what is printed. */
+  carryOut(env: Environment): Promise<object>;
+}
+
+export interface WorkspaceCredentials {
+  readonly workspaceId: string;
+  readonly workspaceAuthToken: string;
+  readonly apiKey: string;
+  readonly authToken: string;
+}
+
+/**
+ * Creates a workspace whose owner the operator vouches for: verified, so that its API keys never expire. `exists` when the
+ * address has a workspace already.
+ */
+export async function createVerifiedWorkspace(options: { email: string; name?: string | undefined; env: Environment; now: number }): Promise<WorkspaceCredentials | 'exists'> {
+  const { email, name, env, now } = options;
+  const created = await createWorkspaces.open(env).create({ ownerEmail: email, name }, { verifiedAt: now }, now);
+  if (created === 'exists') return 'exists';
+  const { workspace, workspaceAuthToken, apiKey, authToken } = created;
+  return { workspaceId: workspace.workspaceId, workspaceAuthToken, apiKey: apiKey.apiKey, authToken };
+}
+
+/**
+ * Says whether advanced webhooks are available to an API key (spec 4.6). While they are not, each operation of theirs fails;
+ * what was configured stays as it is. It takes effect within 10 s, for as long as functions remember a key. `unknown` when there is no such key.
+ */
+export async function offerAdvancedWebhooks(options: { apiKey: string; offered: boolean; env: Environment }): Promise<'done' | 'unknown'> {
+  const table = openTable(options.env);
+  return settle(async () => {
+    const key = await table.get(ApiKeyEntity, options);
+    if (!key) return 'unknown';
+    const outcome = await table.write([replace(ApiKeyEntity, { ...key, withheld: options.offered ? undefined : ['advancedWebhooks'] }, key._r)]);
+    return outcome === 'done' ? 'done' : 'conflict';
+  });
+}
+
+const CallLimit = z.string().regex(/^(default|[1-9]\d{0,4}|100000)$/, 'must be a whole number from 1 to 100000, or "default"').transform((text) => (text === 'default' ? text : Number(text)));
+const CallLimits = z.strictObject({ read: CallLimit, write: CallLimit, expensive: CallLimit }).partial();
+
+/**
+ * Sets limits of an API key, in calls per second, and returns all of them; `default` is what the settings of the deployment say. Undefined when the
+ * key does not exist.
+ */
+export async function setLimits({ apiKey, limits, env }: { apiKey: string; limits: z.output<typeof CallLimits>; env: Environment }): Promise<Record<LimitClass, number | 'default'> | undefined> {
+  const table = openTable(env);
+  return settle(async () => {
+    const key = await table.get(ApiKeyEntity, { apiKey });
+    if (!key) return undefined;
+    const all = Object.fromEntries(limitClasses.map((one) => [one, limits[one] ?? key.limits?.[one] ?? 'default'])) as Record<LimitClass, number | 'default'>;
+    if (Object.keys(limits).length === 0) return all;
+    const changed = Object.fromEntries(Object.entries(all).filter(([, limit]) => limit !== 'default')) as NonNullable<typeof key.limits>;
+    const outcome = await table.write([replace(ApiKeyEntity, { ...key, limits: Object.keys(changed).length > 0 ? changed : undefined }, key._r)]);
+    return outcome === 'done' ? all : 'conflict';
+  });
+}
+
+/** A workspace as the operator is shown it; without what opens it. */
+export interface FoundWorkspace {
+  readonly workspaceId: string;
+  readonly workspaceName: string;
+  readonly owner: { readonly email: string; readonly name: string; readonly verified: string };
+  readonly apiKeys: readonly { readonly apiKey: string; readonly apiKeyName: string; readonly type: string; readonly createdAt: string; readonly expiresAt: string; readonly advancedWebhooks: 'on' | 'off' }[];
+}
+
+/** The workspace that an owner's address, an id of a workspace or an API key leads to, by keys alone; undefined when there is none. */
+export async function findWorkspace(subject: string, env: Environment): Promise<FoundWorkspace | undefined> {
+  const table = openTable(env);
+  const known = subject.includes('@') ? await table.get(OwnerEmailEntity, { email: emailKey(subject) }) : await table.get(ApiKeyEntity, { apiKey: subject });
+  const found = await new WorkspaceReader(table).get(known?.workspaceId ?? subject);
+  if (!found) return undefined;
+  const { workspace: { workspaceId, workspaceName, owner, verifiedAt }, apiKeys } = found;
+  const keys = await table.getMany(ApiKeyEntity, apiKeys);
+  return {
+    workspaceId,
+    workspaceName,
+    owner: { email: owner.email, name: owner.name, verified: verifiedAt === undefined ? 'no' : iso(verifiedAt) },
+    apiKeys: apiKeys.map(({ apiKey, apiKeyName, type, createdAt }, index) => {
+      const { expiresAt, withheld = [] } = keys[index] ?? {};
+      return { apiKey, apiKeyName, type, createdAt: iso(createdAt), expiresAt: expiresAt === undefined ? 'never' : iso(expiresAt), advancedWebhooks: withheld.includes('advancedWebhooks') ? 'off' : 'on' };
+    }),
+  };
+}
+
+/** Carries out the command and gives what it prints; throws an error whose message is for the operator. */
+export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<string> {
+  const { positionals, values } = parsedArguments(args);
+  if (values.help) return USAGE;
+  const { needs, carryOut } = commandOf(positionals, values.name);
+  const env = environment(values.local === undefined ? await withStackOutputs(source, values.stack, needs) : await localEnvironment(values.local));
+  return JSON.stringify(await carryOut(env), null, 2);
+}
+
+function commandOf([command, ...subjects]: string[], name: string | undefined): Command {
+  const [subject, state] = subjects;
+  if (command === 'create' && subject !== undefined && subjects.length === 1) return creation(subject, name);
+  if (command === 'show' && subject !== undefined && subjects.length === 1 && name === undefined) return showing(subject);
+  if (command === 'advanced-webhooks' && subject !== undefined && (state === 'on' || state === 'off') && subjects.length === 2 && name === undefined) return offer(subject, state === 'on');
+  if (command === 'limits' && subject !== undefined && name === undefined) return limiting(subject, subjects.slice(1));
+  throw new Error(USAGE);
+}
+
+function limiting(apiKey: string, given: readonly string[]): Command {
+  const parsed = CallLimits.safeParse(Object.fromEntries(given.map((one) => [one.split('=')[0], one.split('=').slice(1).join('=')])));
+  if (!parsed.success) throw new Error(`The limits ${given.join(' ')} are not valid: ${parsed.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('; ')}\n\n${USAGE}`);
+  return {
+    needs: ['TABLE_NAME'],
+    async carryOut(env) {
+      const limits = await setLimits({ apiKey, limits: parsed.data, env });
+      if (!limits) throw new Error(`There is no API key ${apiKey}.`);
+      return { apiKey, callsPerSecond: limits };
+    },
+  };
+}
+
+function creation(address: string, given: string | undefined): Command {
+  const email = checked(OwnerEmail, address, 'The e-mail address');
+  const name = given === undefined ? undefined : checked(ShortName, given, '--name');
+  return {
+    needs: ['TABLE_NAME', 'MASTER_KEY_SECRET_ARN', 'SIGNING_KEY_SECRET_ARN', 'SERVICE_NAME'],
+    async carryOut(env) {
+      const created = await createVerifiedWorkspace({ email, name, env, now: Date.now() });
+      if (created === 'exists') throw new Error(`A workspace already exists for ${email}.`);
+      return created;
+    },
+  };
+}
+
+function showing(subject: string): Command {
+  return {
+    needs: ['TABLE_NAME'],
+    async carryOut(env) {
+      const found = await findWorkspace(subject, env);
+      if (!found) throw new Error(`There is no workspace of ${subject}: no owner has this address, no workspace this id, and it is no API key.`);
+      return found;
+    },
+  };
+}
+
+function offer(apiKey: string, offered: boolean): Command {
+  return {
+    needs: ['TABLE_NAME'],
+    async carryOut(env) {
+      if ((await offerAdvancedWebhooks({ apiKey, offered, env })) === 'unknown') throw new Error(`There is no API key ${apiKey}.`);
+      return { apiKey, advancedWebhooks: offered ? 'on' : 'off' };
+    },
+  };
+}
+
+function parsedArguments(args: string[]) {
+  try {
+    return parseArgs({ args, allowPositionals: true, options: { name: { type: 'string' }, stack: { type: 'string', default: 'CollaborationBackend' }, local: { type: 'string' }, help: { type: 'boolean', default: false } } });
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n\n${USAGE}`);
+  }
+}
+
+function checked(schema: z.ZodType<string>, value: string, what: string): string {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new Error(`${what} ${JSON.stringify(value)} is not valid: ${parsed.error.issues.map(({ message }) => message).join('; ')}\n\n${USAGE}`);
+}
+
+/** The environment variables; those that are not set have their values from the stack's outputs. */
+async function withStackOutputs(source: NodeJS.ProcessEnv, stack: string, needs: readonly Variable[]): Promise<NodeJS.ProcessEnv> {
+  const missing = needs.filter((name) => !source[name]);
+  if (missing.length === 0) return source;
+  const outputs = await stackOutputs(stack);
+  const found = missing.map((name) => {
+    const output = outputNames[name];
+    const value = outputs.get(output);
+    if (!value) throw new Error(`The stack ${stack} has no output ${output}, and ${name} is not set.`);
+    return [name, value] as const;
+  });
+  return { ...source, ...Object.fromEntries(found) };
+}
+
+if (import.meta.main) await endWith(() => run(process.argv.slice(2), process.env));

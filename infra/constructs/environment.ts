@@ -1,0 +1,116 @@
+import { Aws } from 'aws-cdk-lib';
+import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
+import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { type Capability, type EnvironmentName, mergeGrants, type ResourceName } from '../../lib/app/capability.ts';
+import type { Permission } from './lambdaFunction.ts';
+import type { Queues } from './queues.ts';
+import type { Settings } from '../stacks/settings.ts';
+
+/** The resources that functions share. */
+export interface SharedResources {
+  /** The address of the API. */
+  readonly publicUrl: string;
+  readonly table: CfnTable;
+  readonly secrets: Readonly<Record<'masterKey' | 'signingKey', CfnSecret>>;
+  readonly queues: Queues;
+}
+
+/** Where the value of each environment variable comes from: an attribute of a resource, or a setting. */
+export function environmentValues({ publicUrl, table, secrets, queues }: SharedResources, settings: Settings): Record<EnvironmentName, string> {
+  return {
+    CALL_BURST_SECONDS: String(settings.callBurstSeconds),
+    CLAUDE_MODEL_ID: settings.claudeModelId ?? '',
+    DELIVER_QUEUE_URL: queues.deliver.queue.ref,
+    DELIVER_SLOW_QUEUE_URL: queues.deliverSlow.queue.ref,
+    DUE_MARGIN_SECONDS: String(settings.dueMarginSeconds),
+    EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(settings.emailStatusPerMinutePerAddress),
+    EMAIL_STATUS_PER_MINUTE_PER_EMAIL: String(settings.emailStatusPerMinutePerEmail),
+    EMBEDDING_MODEL: settings.embeddingModel,
+    EMBED_QUEUE_URL: queues.embed.queue.ref,
+    EXPENSIVE_CALLS_PER_SECOND_PER_KEY: String(settings.expensiveCallsPerSecondPerKey),
+    JOBS_QUEUE_URL: queues.jobs.queue.ref,
+    LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(settings.loginLinksPerHourPerEmail),
+    MAIL_FROM: settings.mailFrom ?? '',
+    MAIL_QUEUE_URL: queues.mail.queue.ref,
+    MAIL_RETRY_SCHEDULE: settings.mailRetrySchedule,
+    NOVA_MODEL_ID: settings.novaModelId ?? '',
+    PUBLIC_URL: publicUrl,
+    READS_PER_SECOND_PER_KEY: String(settings.readsPerSecondPerKey),
+    RECONCILE_AFTER_SECONDS: String(settings.reconcileAfterSeconds),
+    SERVICE_NAME: settings.serviceName,
+    TABLE_NAME: table.ref,
+    MASTER_KEY_SECRET_ARN: secrets.masterKey.ref,
+    SIGNING_KEY_SECRET_ARN: secrets.signingKey.ref,
+    UNVERIFIED_GRACE_DAYS: String(settings.unverifiedGraceDays),
+    WEBHOOK_RETRY_SCHEDULE: settings.webhookRetrySchedule,
+    WORKSPACE_CREATION: settings.workspaceCreation,
+    WORKSPACE_CREATION_PER_MINUTE: String(settings.workspaceCreationPerMinute),
+    WRITES_PER_SECOND_PER_KEY: String(settings.writesPerSecondPerKey),
+  };
+}
+
+/** The ARNs that a grant on each resource names; none for what this deployment does not have. */
+export type ResourceArns = Readonly<Record<ResourceName, readonly string[]>>;
+
+export function resourceArns({ table, secrets, queues }: SharedResources, settings: Settings): ResourceArns {
+  const { mailFrom, mailIdentity = domainOf(mailFrom) } = settings;
+  return {
+    'mail/identity': mailFrom === undefined ? [] : [`arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/${mailIdentity}`],
+    'model/claude': modelArns(settings.claudeModelId),
+    'model/embedding': settings.embeddingModel === 'lexical' ? [] : modelArns(settings.embeddingModel),
+    'model/nova': modelArns(settings.novaModelId),
+    table: [table.attrArn],
+    'index/content': [`${table.attrArn}/index/content`],
+    'index/gsi1': [`${table.attrArn}/index/gsi1`],
+    'index/gsi2': [`${table.attrArn}/index/gsi2`],
+    'index/gsi3': [`${table.attrArn}/index/gsi3`],
+    'index/gsi4': [`${table.attrArn}/index/gsi4`],
+    'index/review': [`${table.attrArn}/index/review`],
+    'queue/deliver': [queues.deliver.queue.attrArn],
+    'queue/deliverSlow': [queues.deliverSlow.queue.attrArn],
+    'queue/embed': [queues.embed.queue.attrArn],
+    'queue/jobs': [queues.jobs.queue.attrArn],
+    'queue/mail': [queues.mail.queue.attrArn],
+    'secret/masterKey': [secrets.masterKey.ref],
+    'secret/signingKey': [secrets.signingKey.ref],
+  };
+}
+
+/** What must be allowed to ask a model of Bedrock: the model itself, or the inference profile and the model in every region that it may send to. */
+function modelArns(id: string | undefined): string[] {
+  if (id === undefined) return [];
+  const [, model] = /^(?:global|[a-z]{2,4})\.(.+)$/.exec(id) ?? [];
+  const bedrock = `arn:${Aws.PARTITION}:bedrock`;
+  if (model === undefined) return [`${bedrock}:${Aws.REGION}::foundation-model/${id}`];
+  return [`${bedrock}:${Aws.REGION}:${Aws.ACCOUNT_ID}:inference-profile/${id}`, `${bedrock}:*::foundation-model/${model}`];
+}
+
+/** What the functions of a stack are given of what is outside it. */
+export interface Surroundings {
+  readonly environment: Readonly<Record<EnvironmentName, string>>;
+  readonly arns: ResourceArns;
+}
+
+/** What a function with these capabilities gets: its environment, and what it may do. */
+export function accessOf(capabilities: readonly Capability<unknown>[], { environment, arns }: Surroundings): { environment: Record<string, string>; statements: Permission[] } {
+  const names = [...new Set(capabilities.flatMap(({ env }) => env))].sort();
+  return {
+    environment: Object.fromEntries(names.map((name) => [name, environment[name]])),
+    statements: mergeGrants(capabilities.flatMap(({ grants }) => grants)).flatMap(({ resource, actions }) => {
+      const resources = arns[resource];
+      return resources.length === 0 ? [] : [{ actions: actions.map((action) => iamAction(resource, action)), resources }];
+    }),
+  };
+}
+
+/** The IAM names of services, by the kind of resource. */
+const services: Readonly<Record<string, string>> = { table: 'dynamodb', index: 'dynamodb', queue: 'sqs', secret: 'secretsmanager', mail: 'ses', model: 'bedrock' };
+
+/** The IAM name of an action: grants leave out the service, which the resource tells. */
+function iamAction(resource: ResourceName, action: string): string {
+  return `${services[resource.split('/')[0]!]}:${action}`;
+}
+
+function domainOf(address = ''): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}

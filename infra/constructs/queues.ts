@@ -1,0 +1,63 @@
+import { Validations } from 'aws-cdk-lib';
+import { CfnQueue, CfnQueuePolicy } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import { MAX_RECEIVE_COUNT, type QueueName, queues as declarations } from '../../lib/workers/queues.ts';
+import type { Worker } from '../../lib/app/worker.ts';
+import { pascal } from './names.ts';
+
+export interface QueuePair {
+  readonly queue: CfnQueue;
+  /** Where a message goes that was tried in vain. */
+  readonly deadLetters: CfnQueue;
+}
+
+export type Queues = Readonly<Record<QueueName, QueuePair>>;
+
+export const queueNames = Object.keys(declarations) as QueueName[];
+
+/** The longest that SQS knows. */
+const RETENTION_SECONDS = 14 * 24 * 60 * 60;
+/** AWS's own rule: a message must not come again while a function that is throttled or slow still has it. */
+const VISIBILITY_PER_TIMEOUT = 6;
+/** What a queue counts with that nobody consumes yet. */
+const TIMEOUT_SECONDS = 30;
+
+/**
+ * The queues with their dead-letter queues. L1 constructs, because their logical ids are then the ids written here, and a queue under
+ * another id is another queue. They are not retained: the table knows everything that a message is about, and sends it again.
+ */
+export function createQueues(scope: Construct, workers: readonly Worker[]): Queues {
+  const pairs = queueNames.map((name) => {
+    const consumers = workers.filter(({ on }) => 'queue' in on && on.queue === name);
+    if (consumers.length > 1) throw new Error(`${consumers.map((worker) => worker.name).join(' and ')} would take each other's messages from the queue ${name}`);
+    const deadLetters = createQueue(scope, `${pascal(name)}DeadLetters`);
+    const queue = createQueue(scope, `${pascal(name)}Queue`, {
+      visibilityTimeout: VISIBILITY_PER_TIMEOUT * (consumers[0]?.timeoutSeconds ?? TIMEOUT_SECONDS),
+      redrivePolicy: { deadLetterTargetArn: deadLetters.attrArn, maxReceiveCount: MAX_RECEIVE_COUNT },
+    });
+    return [name, { queue, deadLetters }] as const;
+  });
+  return Object.fromEntries(pairs) as Record<QueueName, QueuePair>;
+}
+
+/** Where Lambda reports the records of the table's stream that it gave up. */
+export function createStreamDeadLetters(scope: Construct): CfnQueue {
+  const queue = createQueue(scope, 'StreamDeadLetters');
+  Validations.of(queue).acknowledge({
+    id: 'AwsSolutions-SQS3',
+    reason: 'It is the dead-letter queue of a stream. Nothing consumes it.',
+  });
+  return queue;
+}
+
+function createQueue(scope: Construct, id: string, props: { visibilityTimeout?: number; redrivePolicy?: object } = {}): CfnQueue {
+  const queue = new CfnQueue(scope, id, { messageRetentionPeriod: RETENTION_SECONDS, sqsManagedSseEnabled: true, ...props });
+  new CfnQueuePolicy(scope, `${id}Policy`, {
+    queues: [queue.ref],
+    policyDocument: {
+      Version: '2012-10-17',
+      Statement: [{ Effect: 'Deny', Principal: '*', Action: 'sqs:*', Resource: queue.attrArn, Condition: { Bool: { 'aws:SecureTransport': 'false' } } }],
+    },
+  });
+  return queue;
+}

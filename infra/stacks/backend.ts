@@ -1,0 +1,76 @@
+import { type App, CfnOutput, type CfnStack, Stack } from 'aws-cdk-lib';
+import type { Code } from 'aws-cdk-lib/aws-lambda';
+import { familyOf } from '../../lib/app/endpoint.ts';
+import { isTwin, routeKey, type Routed } from '../../lib/app/page.ts';
+import type { Worker } from '../../lib/app/worker.ts';
+import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
+import { DEFAULT_FUNCTION } from '../build/build.ts';
+import { environmentValues, resourceArns } from '../constructs/environment.ts';
+import { FamilyStack } from './family.ts';
+import { createHttpApi, throttleRoutes } from '../constructs/httpApi.ts';
+import { createMonitoring } from '../monitoring/monitoring.ts';
+import { createQueues, createStreamDeadLetters } from '../constructs/queues.ts';
+import { createKey } from '../constructs/secrets.ts';
+import type { Settings } from './settings.ts';
+import { createTable } from '../constructs/table.ts';
+import { WorkersStack } from './workers.ts';
+
+export interface BackendProps {
+  /** The endpoints and the pages. */
+  readonly endpoints: readonly Routed[];
+  readonly workers: readonly Worker[];
+  /** What to upload for a function, by its id. */
+  readonly code: (id: string) => Code;
+  readonly settings: Settings;
+}
+
+/** The whole system. Everything about an endpoint or a worker comes from its declaration; nothing here names one. */
+export class Backend extends Stack {
+  readonly families: readonly FamilyStack[];
+  /** None where there are no workers: CloudFormation takes no stack without resources. */
+  readonly workers: WorkersStack | undefined;
+
+  constructor(scope: App, id: string, { endpoints, workers, code, settings }: BackendProps) {
+    super(scope, id, { description: 'Collaboration backend: HTTP API, functions, queues and table' });
+    const { logRetentionDays } = settings;
+    const { api, stage, url } = createHttpApi(this, this.stackName, settings);
+    const shared = {
+      publicUrl: url,
+      table: createTable(this),
+      secrets: {
+        masterKey: createKey(this, 'MasterKey', 'Seals what customers entrust to the service'),
+        signingKey: createKey(this, 'SigningKey', 'Signs auth tokens'),
+      },
+      queues: createQueues(this, workers),
+    };
+    const streamDeadLetters = createStreamDeadLetters(this);
+    const surroundings = { environment: environmentValues(shared, settings), arns: resourceArns(shared, settings) };
+
+    const unmatched = new ApiFunction(this, 'Unmatched', {
+      description: 'Answers unknown paths and wrong methods',
+      code: code(DEFAULT_FUNCTION),
+      environment: { SERVICE_NAME: settings.serviceName },
+      statements: [],
+      logRetentionDays,
+    });
+    unmatched.addRoutes(api.ref, ['$default'], createInvoker(this, [unmatched.function]));
+
+    const [twins, own] = [endpoints.filter(isTwin), endpoints.filter((endpoint) => !isTwin(endpoint))];
+    this.families = [...Map.groupBy(own, ({ path }) => familyOf(path))]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([family, members]) => new FamilyStack(this, { family, endpoints: members, twins, code, apiId: api.ref, logRetentionDays, ...surroundings }));
+    const publicRoutes = endpoints.filter(({ auth }) => auth === 'none').map(routeKey);
+    throttleRoutes(stage, ['$default', ...publicRoutes], settings.publicRequestsPerSecond, [unmatched, ...this.families.map(({ nestedStackResource }) => nestedStackResource as CfnStack)]);
+    const sources = { queues: shared.queues, tableArn: shared.table.attrArn, streamArn: shared.table.attrStreamArn, streamDeadLettersArn: streamDeadLetters.attrArn };
+    this.workers = workers.length === 0 ? undefined : new WorkersStack(this, { workers, code, sources, logRetentionDays, ...surroundings });
+    createMonitoring(this, {
+      families: this.families, workers: this.workers?.functions ?? [], api, table: shared.table, queues: shared.queues, streamDeadLetters, settings,
+    });
+
+    new CfnOutput(this, 'ApiUrl', { value: url });
+    new CfnOutput(this, 'TableName', { value: shared.table.ref });
+    new CfnOutput(this, 'MasterKeySecretArn', { value: shared.secrets.masterKey.ref });
+    new CfnOutput(this, 'ServiceName', { value: settings.serviceName });
+    new CfnOutput(this, 'SigningKeySecretArn', { value: shared.secrets.signingKey.ref });
+  }
+}

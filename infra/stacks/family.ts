@@ -1,0 +1,71 @@
+import { type CfnStack, NestedStack } from 'aws-cdk-lib';
+import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { endpointId } from '../../lib/app/endpoint.ts';
+import { capabilitiesOf } from '../../lib/http/capabilities.ts';
+import { type Routed, routeKey, type Twin } from '../../lib/app/page.ts';
+import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
+import { accessOf, type Surroundings } from '../constructs/environment.ts';
+import { functionName, pascal } from '../constructs/names.ts';
+import { familyQueries, saveQueries } from '../monitoring/savedQueries.ts';
+
+export interface FamilyProps extends Surroundings {
+  /** As `familyOf` gives it: `v2/auth`. */
+  readonly family: string;
+  /** The endpoints and pages whose paths are beneath it. */
+  readonly endpoints: readonly Routed[];
+  /** The twins of these endpoints, and of other families'. */
+  readonly twins: readonly Twin[];
+  readonly code: (id: string) => Code;
+  readonly apiId: string;
+  readonly logRetentionDays: number;
+}
+
+/**
+ * How many functions one family may have: five resources each keep its stack below 400, and their ARNs (up to 114
+ * characters) fit into the inline policy of the role that calls them, for which IAM allows 10,240 characters. Five twins, of
+ * one resource each, count like a function.
+ */
+const MAX_FUNCTIONS = 78;
+const TWINS_PER_FUNCTION = 5;
+
+/** The stack of one API family, chosen by the path: its functions with their log groups, roles, integrations and routes. */
+export class FamilyStack extends NestedStack {
+  readonly family: string;
+  readonly functions: readonly { readonly endpoint: Routed; readonly function: Function; readonly logGroup: LogGroup }[];
+  /** The logical id of this stack in the root's template. */
+  readonly stackResource: string;
+
+  constructor(scope: Construct, props: FamilyProps) {
+    const id = pascal(props.family);
+    super(scope, id, { description: `The functions of /${props.family}` });
+    // Part of every function's name: shorter and without a hash, so that the names can be told apart.
+    (this.nestedStackResource as CfnStack).overrideLogicalId(id);
+    this.stackResource = id;
+    const twinsOf = ({ path }: Routed) => props.twins.filter(({ twinOf }) => twinOf === path);
+    const taken = props.endpoints.length + Math.ceil(props.endpoints.flatMap(twinsOf).length / TWINS_PER_FUNCTION);
+    if (taken > MAX_FUNCTIONS) {
+      throw new Error(`/${props.family} has ${props.endpoints.length} endpoints, with twins as many as ${taken}; a family's stack takes ${MAX_FUNCTIONS}. Give some of them a path of another family.`);
+    }
+    this.family = props.family;
+
+    const functions = props.endpoints.map((endpoint) => ({ endpoint, ...this.#createFunction(endpoint, props) }));
+    const invoker = createInvoker(this, functions.map((made) => made.function));
+    for (const { endpoint, construct } of functions) construct.addRoutes(props.apiId, [routeKey(endpoint), ...twinsOf(endpoint).map(routeKey)], invoker);
+    this.functions = functions;
+    saveQueries(this, familyQueries, functions.map(({ construct }) => construct.logGroup), props.family);
+  }
+
+  #createFunction(endpoint: Routed, props: FamilyProps) {
+    const construct = new ApiFunction(this, functionName(endpoint.path), {
+      description: `${routeKey(endpoint)}: ${endpoint.summary}`,
+      code: props.code(endpointId(endpoint.path)),
+      ...accessOf(capabilitiesOf(endpoint), props),
+      logRetentionDays: props.logRetentionDays,
+      memoryMb: endpoint.memoryMb,
+      timeoutSeconds: endpoint.timeoutSeconds,
+    });
+    return { construct, function: construct.function, logGroup: construct.logGroup };
+  }
+}
