@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { localVariables, type Replaced } from './functionEnvironment.ts';
+import { localVariables, type Replaced } from './functions/functionEnvironment.ts';
 import { StartError } from './startError.ts';
 
 export type EngineKind = 'dynoxide' | 'dynamodb-local';

@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cachedAssembly } from '../../infra/local/assemblyCache.ts';
+import { cachedAssembly } from '../../infra/local/assembly/assemblyCache.ts';
 import { temporaryDir } from './system.ts';
 
 /** A template as JSON; what a test changes in it is checked by what the system does then. */

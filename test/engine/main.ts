@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { dynamoDbLocalCommand } from '../../infra/local/dynamoDbLocal.ts';
-import { freePort, listening, START_MILLISECONDS } from '../../infra/local/engine.ts';
-import { spawnGuarded } from '../../infra/local/guardedProcess.ts';
+import { dynamoDbLocalCommand } from '../../infra/local/table/dynamoDbLocal.ts';
+import { freePort, listening, START_MILLISECONDS } from '../../infra/local/table/engine.ts';
+import { spawnGuarded } from '../../infra/local/table/guardedProcess.ts';
 import { StartError } from '../../infra/local/startError.ts';
 
 /** Those that use most kinds of calls of the table: conditions, transactions, pages, indexes, batches. Together they take less than three minutes. */

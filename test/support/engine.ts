@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { spawnGuarded } from '../../infra/local/guardedProcess.ts';
+import { spawnGuarded } from '../../infra/local/table/guardedProcess.ts';
 import { indexNames } from '../../lib/app/capability.ts';
 import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
 import { clientSettings } from '../../lib/app/sdkSettings.ts';

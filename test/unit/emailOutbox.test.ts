@@ -3,8 +3,8 @@ import { watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { emlOf, type Message } from '../../infra/local/eml.ts';
-import { openOutbox } from '../../infra/local/outbox.ts';
+import { emlOf, type Message } from '../../infra/local/mail/eml.ts';
+import { openOutbox } from '../../infra/local/mail/mailOutbox.ts';
 
 const message: Message = { from: 'no-reply@example.com', to: ['ada@example.com'], subject: 'Hello', text: 'One\nTwo ü', html: '<p>ü</p>', headers: [['List-Unsubscribe', '<https://x.test/u>']] };
 const date = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));

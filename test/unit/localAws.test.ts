@@ -8,13 +8,13 @@ import { DynamoDBClient, GetItemCommand, PutItemCommand, TransactWriteItemsComma
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-sdk/client-sesv2';
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { AwsEndpoint } from '../../infra/local/awsEndpoint.ts';
-import type { Consumed } from '../../infra/local/consumedCapacity.ts';
-import type { Message } from '../../infra/local/eml.ts';
-import type { QueueModel } from '../../infra/local/eventSourceModels.ts';
-import type { FunctionModel } from '../../infra/local/model.ts';
-import { type AccessKey, Principals } from '../../infra/local/principals.ts';
-import { QueueStore } from '../../infra/local/queueStore.ts';
+import { AwsEndpoint } from '../../infra/local/iam/awsEndpoint.ts';
+import type { Consumed } from '../../infra/local/table/consumedCapacity.ts';
+import type { Message } from '../../infra/local/mail/eml.ts';
+import type { QueueModel } from '../../infra/local/streams/eventSourceModels.ts';
+import type { FunctionModel } from '../../infra/local/assembly/model.ts';
+import { type AccessKey, Principals } from '../../infra/local/iam/principals.ts';
+import { QueueStore } from '../../infra/local/queues/queueStore.ts';
 import { signRequest } from '../support/signRequest.ts';
 
 const TABLE = 'arn:aws:dynamodb:us-east-1:000000000000:table/t';

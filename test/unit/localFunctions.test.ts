@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BroadcastChannel } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { functionEnvironment } from '../../infra/local/functionEnvironment.ts';
-import { FunctionPool, type PoolOptions } from '../../infra/local/functionPool.ts';
-import type { FunctionModel } from '../../infra/local/model.ts';
+import { functionEnvironment } from '../../infra/local/functions/functionEnvironment.ts';
+import { FunctionPool, type PoolOptions } from '../../infra/local/functions/functionPool.ts';
+import type { FunctionModel } from '../../infra/local/assembly/model.ts';
 import { localSettings } from '../../infra/local/settings.ts';
 
 let codeDir: string;

@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { LocalRequest } from '../../infra/local/console/localRequest.ts';
-import { Gateway } from '../../infra/local/gateway.ts';
-import type { FunctionModel, RouteModel } from '../../infra/local/model.ts';
+import { Gateway } from '../../infra/local/gateway/gateway.ts';
+import type { FunctionModel, RouteModel } from '../../infra/local/assembly/model.ts';
 
 let gateway: Gateway;
 let events: APIGatewayProxyEventV2[];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { dynamoDbAccesses } from '../../infra/local/dynamoDbAccess.ts';
-import { allows, readStatements } from '../../infra/local/iam.ts';
+import { dynamoDbAccesses } from '../../infra/local/iam/dynamoDbAccess.ts';
+import { allows, readStatements } from '../../infra/local/iam/iam.ts';
 
 const TABLE = 'arn:aws:dynamodb:us-east-1:000000000000:table/t';
 const allow = { Effect: 'Allow', Action: ['dynamodb:GetItem', 'dynamodb:Query'], Resource: [TABLE, `${TABLE}/index/gsi1`] };

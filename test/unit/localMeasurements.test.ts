@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { askForCapacity, canAsk, type Consumed, kindOfCapacity, takeCapacity } from '../../infra/local/consumedCapacity.ts';
-import type { QueueModel } from '../../infra/local/eventSourceModels.ts';
-import { Measurements } from '../../infra/local/measurements.ts';
-import { MetricLines } from '../../infra/local/metricLines.ts';
-import { sampleQueues } from '../../infra/local/queueSampler.ts';
-import { QueueStore } from '../../infra/local/queueStore.ts';
+import { askForCapacity, canAsk, type Consumed, kindOfCapacity, takeCapacity } from '../../infra/local/table/consumedCapacity.ts';
+import type { QueueModel } from '../../infra/local/streams/eventSourceModels.ts';
+import { Measurements } from '../../infra/local/metrics/measurements.ts';
+import { MetricLines } from '../../infra/local/metrics/metricLines.ts';
+import { sampleQueues } from '../../infra/local/queues/queueSampler.ts';
+import { QueueStore } from '../../infra/local/queues/queueStore.ts';
 
 describe('measurements have the names that AWS has for them', () => {
   function measured(measure: (measurements: Measurements) => void): string[] {

@@ -4,7 +4,7 @@ import { MetricStore } from '../../infra/local/metrics/metricStore.ts';
 import { monitoringOf } from '../../infra/local/metrics/monitoringModel.ts';
 import type { MetricId } from '../../infra/local/metrics/series.ts';
 import { StartError } from '../../infra/local/startError.ts';
-import type { Resource } from '../../infra/local/template.ts';
+import type { Resource } from '../../infra/local/assembly/template.ts';
 import { metricIdsOf } from '../infra/metricIds.ts';
 
 const START = Date.UTC(2026, 0, 1);

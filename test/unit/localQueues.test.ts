@@ -12,10 +12,10 @@ import {
 } from '@aws-sdk/client-sqs';
 import fc from 'fast-check';
 import { startFauxqs } from 'fauxqs';
-import { openDatabase } from '../../infra/local/database.ts';
-import type { QueueModel } from '../../infra/local/eventSourceModels.ts';
-import { QueueStore } from '../../infra/local/queueStore.ts';
-import { sqs } from '../../infra/local/sqs.ts';
+import { openDatabase } from '../../infra/local/table/database.ts';
+import type { QueueModel } from '../../infra/local/streams/eventSourceModels.ts';
+import { QueueStore } from '../../infra/local/queues/queueStore.ts';
+import { sqs } from '../../infra/local/queues/sqs.ts';
 
 const queue = (name: string, properties: Partial<QueueModel> = {}): QueueModel => ({
   name, arn: `arn:aws:sqs:us-east-1:000000000000:${name}`, visibilitySeconds: 30, retentionSeconds: 345_600, delaySeconds: 0, deadLetters: undefined, ...properties,

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { loadAssembly } from '../../infra/local/cloudAssembly.ts';
-import { modelOf } from '../../infra/local/model.ts';
+import { loadAssembly } from '../../infra/local/assembly/cloudAssembly.ts';
+import { modelOf } from '../../infra/local/assembly/model.ts';
 
 type Resources = Record<string, { Type: string; Properties?: Record<string, unknown> }>;
 

@@ -1,4 +1,4 @@
-import { gatewayAnswer, type GatewayAnswer } from '../httpApiAnswer.ts';
+import { gatewayAnswer, type GatewayAnswer } from '../gateway/httpApiAnswer.ts';
 import type { Picture } from '../metrics/picture.ts';
 import type { Parts } from '../parts.ts';
 import { type ConsoleState, type PartsAnswer, ranges } from './consoleState.ts';

@@ -1,4 +1,4 @@
-import type { Resource } from '../template.ts';
+import type { Resource } from '../assembly/template.ts';
 import { expressionOrQuery, metricStatistic, refuseOthers } from './definitions.ts';
 import { type Expression, type MetricStatistic, partsOf } from './expression.ts';
 import type { Query } from './query.ts';

@@ -1,5 +1,5 @@
 import { StartError } from '../startError.ts';
-import type { Resource } from '../template.ts';
+import type { Resource } from '../assembly/template.ts';
 import { type AlarmModel, alarmOf } from './alarmModel.ts';
 import { type RowModel, rowsOf } from './dashboardModel.ts';
 import { NotUnderstood } from './scanner.ts';

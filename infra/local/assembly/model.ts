@@ -1,0 +1,138 @@
+import type { Assembly } from './cloudAssembly.ts';
+import { batchSourcesOf, type QueueModel, type QueueSourceModel, queuesOf, type ScheduleModel, schedulesOf, type StreamSourceModel } from '../streams/eventSourceModels.ts';
+import { allows, type Statement } from '../iam/iam.ts';
+import { streamArn } from '../iam/identity.ts';
+import { type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
+import { type Roles, rolesOf } from '../iam/roles.ts';
+import { StartError } from '../startError.ts';
+import type { Resource } from './template.ts';
+
+export interface TableModel {
+  readonly name: string;
+  readonly streamArn: string;
+  /** As CloudFormation has them. */
+  readonly properties: Record<string, unknown>;
+}
+
+export interface FunctionModel {
+  readonly name: string;
+  readonly arn: string;
+  readonly codeDir: string;
+  /** `index.handler`: file and export. */
+  readonly handler: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  readonly statements: readonly Statement[];
+}
+
+export interface RouteModel {
+  /** `POST /v2/auth/permissions/get`, or `$default`. */
+  readonly key: string;
+  readonly function: FunctionModel;
+  readonly timeoutMilliseconds: number;
+}
+
+export interface SecretModel {
+  readonly arn: string;
+  readonly name: string;
+  readonly properties: Record<string, unknown>;
+}
+
+/** What the templates say that has to be run. */
+export interface SystemModel {
+  readonly tables: readonly TableModel[];
+  readonly functions: readonly FunctionModel[];
+  readonly routes: readonly RouteModel[];
+  readonly secrets: readonly SecretModel[];
+  readonly queues: readonly QueueModel[];
+  readonly queueSources: readonly QueueSourceModel[];
+  readonly streamSources: readonly StreamSourceModel[];
+  readonly schedules: readonly ScheduleModel[];
+  readonly monitoring: MonitoringModel;
+}
+
+const LAMBDA_DEFAULT_SECONDS = 3;
+const LAMBDA_DEFAULT_MB = 128;
+const GATEWAY_DEFAULT_MILLISECONDS = 30_000;
+
+/** The types that are read below. */
+const known = new Set([
+  'AWS::ApiGatewayV2::Integration', 'AWS::ApiGatewayV2::Route', 'AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable',
+  'AWS::Events::Rule', 'AWS::IAM::Policy', 'AWS::IAM::Role', 'AWS::Lambda::EventSourceMapping', 'AWS::Lambda::Function', 'AWS::Lambda::Permission', 'AWS::SecretsManager::Secret',
+  'AWS::SQS::Queue',
+]);
+
+/**
+ * The types that change nothing on one machine: names, logs and whom alarms notify, what other accounts may do with a queue, how often a tick
+ * that failed is tried again (here the next one does that).
+ */
+const irrelevant = new Set([
+  'AWS::ApiGatewayV2::Api', 'AWS::ApiGatewayV2::ApiMapping', 'AWS::ApiGatewayV2::DomainName', 'AWS::ApiGatewayV2::Stage', 'AWS::CDK::Metadata',
+  'AWS::CertificateManager::Certificate', 'AWS::Lambda::EventInvokeConfig', 'AWS::Logs::LogGroup', 'AWS::Logs::QueryDefinition', 'AWS::Route53::RecordSet', 'AWS::SNS::Subscription', 'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy', 'AWS::SQS::QueuePolicy',
+]);
+
+/**
+ * Reads what has to be run from the templates; what the local run does not know stops it here, by name. `serviceName` is what the functions
+ * call the service in their metrics, if that is something else than in the templates.
+ */
+export function modelOf({ resources, asset }: Assembly, serviceName?: string): SystemModel {
+  refuseUnknown(resources);
+  const of = (...types: string[]) => resources.filter(({ type }) => types.includes(type));
+  const roles = rolesOf(of('AWS::IAM::Role'), of('AWS::IAM::Policy'));
+  const functions = of('AWS::Lambda::Function').map((resource) => functionOf(resource, roles, asset));
+  const tables = of('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable').map(({ ref, arn, properties }) => ({ name: ref, streamArn: streamArn(arn), properties }));
+  const queues = queuesOf(of('AWS::SQS::Queue'));
+  return {
+    tables,
+    functions,
+    routes: routesOf(of('AWS::ApiGatewayV2::Route'), of('AWS::ApiGatewayV2::Integration'), functions, roles),
+    secrets: of('AWS::SecretsManager::Secret').map(({ arn, properties }) => ({ arn, name: arn.split(':').at(-1)!, properties })),
+    queues,
+    ...batchSourcesOf(of('AWS::Lambda::EventSourceMapping'), { functions, queues, tables }),
+    schedules: schedulesOf(of('AWS::Events::Rule'), of('AWS::Lambda::Permission'), functions),
+    monitoring: monitoringOf(of('AWS::CloudWatch::Dashboard'), of('AWS::CloudWatch::Alarm'), serviceName),
+  };
+}
+
+function refuseUnknown(resources: readonly Resource[]): void {
+  const unknown = resources.filter(({ type }) => !known.has(type) && !irrelevant.has(type));
+  if (unknown.length === 0) return;
+  const list = unknown.map(({ path, type }) => `  ${path} (${type})`).join('\n');
+  throw new StartError(`The template has resources that the local run does not know:\n${list}\nTeach them to infra/local/assembly/model.ts.`);
+}
+
+function functionOf({ path, ref, arn, properties }: Resource, roles: Roles, asset: Assembly['asset']): FunctionModel {
+  const code = properties.Code as { S3Key?: string };
+  if (!code.S3Key) throw new StartError(`The code of ${path} is not an asset.`);
+  const statements = roles.get(String(properties.Role));
+  if (!statements) throw new StartError(`The function ${path} has a role that the template does not define.`);
+  return {
+    name: ref,
+    arn,
+    codeDir: asset(code.S3Key),
+    handler: String(properties.Handler),
+    environment: ((properties.Environment as { Variables?: Record<string, string> } | undefined)?.Variables ?? {}),
+    timeoutSeconds: Number(properties.Timeout ?? LAMBDA_DEFAULT_SECONDS),
+    memoryMb: Number(properties.MemorySize ?? LAMBDA_DEFAULT_MB),
+    statements,
+  };
+}
+
+function routesOf(routes: readonly Resource[], integrations: readonly Resource[], functions: readonly FunctionModel[], roles: Roles): RouteModel[] {
+  const targets = new Map(integrations.map((integration) => [`integrations/${integration.ref}`, integration]));
+  const byArn = new Map(functions.map((found) => [found.arn, found]));
+  return routes.map(({ path, properties }) => {
+    const key = String(properties.RouteKey);
+    if (key.includes('{')) throw new StartError(`The route ${path} has a path with parameters, ${key}, which the local gateway does not match.`);
+    const integration = targets.get(String(properties.Target))?.properties;
+    const target = byArn.get(String(integration?.IntegrationUri));
+    if (!integration || !target) throw new StartError(`The route ${path} (${key}) leads to no function of the template.`);
+    const invoker = integration.CredentialsArn === undefined ? undefined : String(integration.CredentialsArn);
+    if (invoker !== undefined && !allows(roles.get(invoker) ?? [], 'lambda:InvokeFunction', target.arn)) {
+      throw new StartError(`The route ${path} (${key}) cannot call its function: ${invoker} does not allow lambda:InvokeFunction on ${target.arn}.`);
+    }
+    return { key, function: target, timeoutMilliseconds: Number(integration.TimeoutInMillis ?? GATEWAY_DEFAULT_MILLISECONDS) };
+  });
+}

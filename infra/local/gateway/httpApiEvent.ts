@@ -1,0 +1,85 @@
+import { isUtf8 } from 'node:buffer';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { ACCOUNT } from '../iam/identity.ts';
+
+/** A request as it came in. */
+export interface GatewayRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly httpVersion: string;
+  /** Name, value, name, value, …, as Node gives them. */
+  readonly rawHeaders: readonly string[];
+  readonly sourceIp: string;
+  readonly body: Buffer;
+  readonly requestId: string;
+  readonly receivedAt: number;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Path and query of a request target, which may name a whole URL. */
+export function splitTarget(url: string): { path: string; query: string } {
+  const local = url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, '') || '/';
+  const mark = local.indexOf('?');
+  return mark < 0 ? { path: local, query: '' } : { path: local.slice(0, mark), query: local.slice(mark + 1) };
+}
+
+/** The event that an HTTP API makes of a request, payload format 2.0. */
+export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGatewayProxyEventV2 {
+  const { path, query } = splitTarget(request.url);
+  const { cookie, ...headers } = joinedHeaders(request.rawHeaders);
+  const domainName = headers.host ?? 'localhost';
+  return {
+    version: '2.0',
+    routeKey,
+    rawPath: path,
+    rawQueryString: query,
+    ...(cookie !== undefined && { cookies: cookie.split(/; */) }),
+    headers,
+    ...(query !== '' && { queryStringParameters: joined(new URLSearchParams(query)) }),
+    requestContext: {
+      accountId: ACCOUNT,
+      apiId: 'local',
+      domainName,
+      domainPrefix: domainName.split('.')[0]!,
+      http: { method: request.method, path, protocol: `HTTP/${request.httpVersion}`, sourceIp: request.sourceIp, userAgent: headers['user-agent'] ?? '' },
+      requestId: request.requestId,
+      routeKey,
+      stage: '$default',
+      time: logTime(request.receivedAt),
+      timeEpoch: request.receivedAt,
+    },
+    ...bodyOf(request.body, headers['content-type']),
+  };
+}
+
+/**
+ * Text stays text; anything else, also without a content type, is base64. AWS does not say what becomes of bytes that are not UTF-8 in a text: here
+ * they are base64, so that the function gets them as they are.
+ */
+function bodyOf(body: Buffer, contentType = ''): { body?: string; isBase64Encoded: boolean } {
+  if (body.length === 0) return { isBase64Encoded: false };
+  const mediaType = contentType.split(';')[0]!.trim().toLowerCase();
+  const isText = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/.test(mediaType) && isUtf8(body);
+  return isText ? { body: body.toString('utf8'), isBase64Encoded: false } : { body: body.toString('base64'), isBase64Encoded: true };
+}
+
+function joinedHeaders(rawHeaders: readonly string[]): Record<string, string> {
+  const pairs: [string, string][] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) pairs.push([rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!]);
+  return joined(pairs);
+}
+
+/** Values of the same name, joined by commas. */
+function joined(pairs: Iterable<[string, string]>): Record<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of pairs) values.set(name, values.has(name) ? `${values.get(name)},${value}` : value);
+  return Object.fromEntries(values);
+}
+
+/** `12/Mar/2020:19:03:58 +0000`. */
+function logTime(epochMilliseconds: number): string {
+  const [date = '', time = ''] = new Date(epochMilliseconds).toISOString().split('T');
+  const [year, month, day] = date.split('-');
+  return `${day}/${MONTHS[Number(month) - 1]}/${year}:${time.slice(0, 8)} +0000`;
+}

@@ -1,0 +1,60 @@
+import { encodedWords } from '../../../lib/mail/senders/mailbox.ts';
+
+/** A mail as it is to be written down. */
+export interface Message {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** What RFC 5322 allows in a line, without its end. */
+const LINE_BYTES = 998;
+
+/** The domain of `ada@example.com` and of `Ada <ada@example.com>`. */
+export function domainOf(mailbox: string): string {
+  return mailbox.slice(mailbox.lastIndexOf('@') + 1).replace(/>$/, '');
+}
+
+/** The file of a mail (RFC 5322, MIME): a text part and an HTML part, readable as they are wherever their lines allow it. */
+export function emlOf(message: Message, { id, date }: { id: string; date: Date }): string {
+  const boundary = `=_${id}`;
+  const headers = [
+    ['From', message.from],
+    ['To', message.to.join(', ')],
+    ['Subject', folded(message.subject)],
+    ['Date', date.toUTCString().replace('GMT', '+0000')],
+    ['Message-ID', `<${id}@${domainOf(message.from)}>`],
+    ...message.headers.map(([name, value]) => [name, folded(value)] as const),
+    ['MIME-Version', '1.0'],
+    ['Content-Type', `multipart/alternative; boundary="${boundary}"`],
+  ];
+  return [
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    '',
+    `--${boundary}`,
+    ...part('text/plain', message.text),
+    `--${boundary}`,
+    ...part('text/html', message.html),
+    `--${boundary}--`,
+    '',
+  ].join('\r\n');
+}
+
+function part(mediaType: string, content: string): string[] {
+  const lines = content.split(/\r\n|\r|\n/);
+  const readable = lines.every((line) => Buffer.byteLength(line) <= LINE_BYTES);
+  return [
+    `Content-Type: ${mediaType}; charset=UTF-8`,
+    `Content-Transfer-Encoding: ${readable ? '8bit' : 'base64'}`,
+    '',
+    ...(readable ? lines : Buffer.from(content).toString('base64').match(/.{1,76}/g) ?? []),
+  ];
+}
+
+/** A header's text, folded between its encoded words. */
+function folded(text: string): string {
+  return encodedWords(text).join('\r\n ');
+}

@@ -1,0 +1,103 @@
+import { failedItems } from './batchAnswer.ts';
+import type { QueueSourceModel } from '../streams/eventSourceModels.ts';
+import { REGION } from '../iam/identity.ts';
+import type { MessageAttribute, QueueStore, ReceivedMessage } from './queueStore.ts';
+import { md5, systemAttributes } from './sqs.ts';
+
+/** How long one look at the queue waits for messages, as with SQS's long polling. */
+const WAIT_MILLISECONDS = 20_000;
+
+/** What it needs of the queues. */
+export type Messages = Pick<QueueStore, 'receive' | 'delete' | 'arrival' | 'wake'>;
+
+/**
+ * Lambda's event source for a queue: receives batches, calls the function for several at a time, and deletes what it has done.
+ * What failed comes again when the queue shows it again.
+ */
+export class QueueSource {
+  readonly #model: QueueSourceModel;
+  readonly #messages: Messages;
+  readonly #invoke: (event: object) => Promise<string>;
+  readonly #batches = new Set<Promise<void>>();
+  readonly #polling: Promise<void>;
+  #stopping = false;
+
+  /** Starts at once. `invoke` gives the function's answer as JSON, or rejects. */
+  constructor(model: QueueSourceModel, messages: Messages, invoke: (event: object) => Promise<string>) {
+    this.#model = model;
+    this.#messages = messages;
+    this.#invoke = invoke;
+    this.#polling = this.#poll();
+  }
+
+  /** Receives nothing any more, and resolves when the batches under way are done. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#messages.wake(this.#model.queue.name);
+    await this.#polling;
+    await Promise.all(this.#batches);
+  }
+
+  async #poll(): Promise<void> {
+    while (!this.#stopping) {
+      const batch = await this.#nextBatch();
+      if (batch.length > 0) this.#begin(batch);
+      while (this.#batches.size >= this.#model.maxConcurrency) await Promise.race(this.#batches);
+    }
+  }
+
+  #begin(batch: readonly ReceivedMessage[]): void {
+    const done = this.#process(batch).finally(() => this.#batches.delete(done));
+    this.#batches.add(done);
+  }
+
+  /** What there is after at most one wait; a batch that is not full waits for more as long as the template says. */
+  async #nextBatch(): Promise<ReceivedMessage[]> {
+    const { queue, batchSize, windowMilliseconds } = this.#model;
+    const batch = this.#messages.receive(queue.name, batchSize);
+    if (batch.length === 0) {
+      await this.#messages.arrival(queue.name, WAIT_MILLISECONDS);
+      if (!this.#stopping) batch.push(...this.#messages.receive(queue.name, batchSize));
+    }
+    const until = Date.now() + windowMilliseconds;
+    while (batch.length > 0 && batch.length < batchSize && Date.now() < until && !this.#stopping) {
+      await this.#messages.arrival(queue.name, until - Date.now());
+      batch.push(...this.#messages.receive(queue.name, batchSize - batch.length));
+    }
+    return batch;
+  }
+
+  async #process(batch: readonly ReceivedMessage[]): Promise<void> {
+    const { queue, reportsFailures } = this.#model;
+    const answer = await this.#invoke({ Records: batch.map((message) => toRecord(message, queue.arn)) }).catch(() => undefined);
+    if (answer === undefined) return;
+    const failed = reportsFailures ? failedItems(answer, batch.map(({ id }) => id)) : [];
+    this.#messages.delete(queue.name, batch.flatMap(({ id, receiptHandle }) => (failed.includes(id) ? [] : [receiptHandle])));
+  }
+}
+
+/** A message in the event that Lambda makes of it. */
+function toRecord(message: ReceivedMessage, queueArn: string): object {
+  const { id, receiptHandle, body, attributes } = message;
+  return {
+    messageId: id,
+    receiptHandle,
+    body,
+    attributes: systemAttributes(message),
+    messageAttributes: Object.fromEntries(Object.entries(attributes).map(([name, attribute]) => [name, toEventAttribute(attribute)])),
+    md5OfBody: md5(body),
+    eventSource: 'aws:sqs',
+    eventSourceARN: queueArn,
+    awsRegion: REGION,
+  };
+}
+
+function toEventAttribute({ DataType, StringValue, BinaryValue }: MessageAttribute): object {
+  return {
+    ...(StringValue !== undefined && { stringValue: StringValue }),
+    ...(BinaryValue !== undefined && { binaryValue: BinaryValue }),
+    stringListValues: [],
+    binaryListValues: [],
+    dataType: DataType,
+  };
+}

@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { inTransaction } from '../table/database.ts';
+import type { QueueModel } from '../streams/eventSourceModels.ts';
+
+export interface NewMessage {
+  readonly body: string;
+  /** As the API has them. */
+  readonly attributes?: Readonly<Record<string, MessageAttribute>> | undefined;
+  readonly groupId?: string | undefined;
+  /** How long nobody gets it; by default what the queue says. */
+  readonly delaySeconds?: number | undefined;
+}
+
+export interface MessageAttribute {
+  readonly DataType: string;
+  readonly StringValue?: string;
+  /** In base64. */
+  readonly BinaryValue?: string;
+}
+
+export interface ReceivedMessage {
+  readonly id: string;
+  /** Names this receipt of the message: later ones have other handles. */
+  readonly receiptHandle: string;
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, MessageAttribute>>;
+  readonly groupId: string | undefined;
+  readonly sentAt: number;
+  readonly receiveCount: number;
+  readonly firstReceivedAt: number;
+}
+
+export interface MessageCounts {
+  readonly visible: number;
+  readonly inFlight: number;
+  readonly delayed: number;
+}
+
+/** What lies in a queue. */
+export interface QueueLevel {
+  readonly visible: number;
+  readonly inFlight: number;
+  /** How long the oldest message has been there; 0 when there is none. Those that are delayed do not count. */
+  readonly oldestSeconds: number;
+}
+
+interface Row {
+  readonly id: string;
+  readonly body: string;
+  readonly attributes: string;
+  readonly groupId: string | null;
+  readonly sentAt: number;
+  readonly receives: number;
+  readonly firstReceivedAt: number | null;
+}
+
+/** A message is delayed, visible or in flight by `visible_at` and by whether it was received before. */
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS messages (
+  id TEXT PRIMARY KEY,
+  queue TEXT NOT NULL,
+  body TEXT NOT NULL,
+  attributes TEXT NOT NULL,
+  group_id TEXT,
+  sent_at INTEGER NOT NULL,
+  visible_at INTEGER NOT NULL,
+  receives INTEGER NOT NULL DEFAULT 0,
+  first_received_at INTEGER
+);
+CREATE INDEX IF NOT EXISTS by_time ON messages (queue, visible_at, group_id);
+CREATE INDEX IF NOT EXISTS received ON messages (queue, group_id, visible_at) WHERE receives > 0;
+`;
+
+const COLUMNS = 'id, body, attributes, group_id AS groupId, sent_at AS sentAt, receives, first_received_at AS firstReceivedAt';
+
+const STATEMENTS = {
+  insert: 'INSERT INTO messages (id, queue, body, attributes, group_id, sent_at, visible_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  quiet: `SELECT ${COLUMNS} FROM messages
+    WHERE queue = ? AND visible_at <= ? AND (group_id IS NULL OR group_id NOT IN (SELECT value FROM json_each(?))) ORDER BY visible_at LIMIT ?`,
+  ofGroup: `SELECT ${COLUMNS} FROM messages WHERE queue = ? AND visible_at <= ? AND group_id = ? ORDER BY visible_at LIMIT ?`,
+  inFlight: 'SELECT group_id AS groupId, COUNT(*) AS count FROM messages WHERE queue = ? AND receives > 0 AND visible_at > ? GROUP BY group_id ORDER BY count',
+  received: 'UPDATE messages SET visible_at = ?, receives = receives + 1, first_received_at = ? WHERE id = ?',
+  move: 'UPDATE messages SET queue = ?, visible_at = ? WHERE id = ?',
+  expire: 'DELETE FROM messages WHERE id = ?',
+  delete: 'DELETE FROM messages WHERE queue = ? AND id = ? AND receives = ?',
+  hide: 'UPDATE messages SET visible_at = ? WHERE queue = ? AND id = ? AND receives = ? AND visible_at > ?',
+  next: 'SELECT MIN(visible_at) AS at FROM messages WHERE queue = ?',
+  counts: `SELECT SUM(visible_at <= :now) AS visible, SUM(visible_at > :now AND receives > 0) AS inFlight, SUM(visible_at > :now AND receives = 0) AS delayed
+    FROM messages WHERE queue = :queue`,
+  levels: `SELECT queue, SUM(visible_at <= :now) AS visible, SUM(visible_at > :now AND receives > 0) AS inFlight,
+    MIN(CASE WHEN visible_at <= :now OR receives > 0 THEN sent_at END) AS oldest FROM messages GROUP BY queue`,
+  release: 'UPDATE messages SET visible_at = :now WHERE receives > 0 AND visible_at > :now',
+} as const;
+
+/** SQS puts a group behind the others that has so many messages in flight, and more than a tenth of all. */
+const NOISY_IN_FLIGHT = 30;
+const NOISY_SHARE = 0.1;
+
+/**
+ * The queues of the template, in the database, with what SQS promises of standard ones: a message that was received is hidden
+ * until it is deleted or its time has passed, goes to the dead-letter queue when it was received too often, and waits behind
+ * those of other groups if its own group keeps the consumers busy (fair queues).
+ */
+export class QueueStore {
+  readonly #database: DatabaseSync;
+  readonly #queues: ReadonlyMap<string, QueueModel>;
+  readonly #clock: () => number;
+  readonly #run: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>;
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  /** Nobody else may use the database. What was in flight when it was last used is visible again: whoever had it is gone. */
+  constructor(database: DatabaseSync, queues: readonly QueueModel[], clock: () => number = Date.now) {
+    database.exec(SCHEMA);
+    this.#database = database;
+    this.#queues = new Map(queues.map((queue) => [queue.name, queue]));
+    this.#clock = clock;
+    this.#run = Object.fromEntries(Object.entries(STATEMENTS).map(([name, sql]) => [name, database.prepare(sql)])) as Record<keyof typeof STATEMENTS, StatementSync>;
+    this.#run.release.run({ now: clock() });
+  }
+
+  queue(name: string): QueueModel | undefined {
+    return this.#queues.get(name);
+  }
+
+  /** Keeps messages, all or none, and gives their ids. */
+  send(name: string, messages: readonly NewMessage[]): string[] {
+    const { delaySeconds: usualDelay } = this.#queues.get(name)!;
+    const now = this.#clock();
+    const ids = inTransaction(this.#database, () => messages.map(({ body, attributes = {}, groupId = null, delaySeconds = usualDelay }) => {
+      const id = randomUUID();
+      this.#run.insert.run(id, name, body, JSON.stringify(attributes), groupId, now, now + delaySeconds * 1000);
+      return id;
+    }));
+    this.wake(name);
+    return ids;
+  }
+
+  /** Up to `most` messages that are visible now; they are hidden for `visibilitySeconds`, by default as long as the queue says. */
+  receive(name: string, most: number, visibilitySeconds = this.#queues.get(name)!.visibilitySeconds): ReceivedMessage[] {
+    const { deadLetters, retentionSeconds } = this.#queues.get(name)!;
+    const now = this.#clock();
+    return inTransaction(this.#database, () => this.#visible(name, most, now).flatMap((row) => {
+      if (row.sentAt + retentionSeconds * 1000 <= now) {
+        this.#run.expire.run(row.id);
+      } else if (deadLetters && row.receives >= deadLetters.maxReceiveCount) {
+        this.#run.move.run(deadLetters.queue, now, row.id);
+        this.wake(deadLetters.queue);
+      } else {
+        this.#run.received.run(now + visibilitySeconds * 1000, row.firstReceivedAt ?? now, row.id);
+        return [toReceived(row, now)];
+      }
+      return [];
+    }));
+  }
+
+  /** Deletes what was received; a handle that is not the message's latest deletes nothing. */
+  delete(name: string, receiptHandles: readonly string[]): void {
+    inTransaction(this.#database, () => receiptHandles.forEach((handle) => this.#run.delete.run(name, ...receipt(handle))));
+  }
+
+  /** Hides what was received for so long from now on; false when it is not in flight. */
+  changeVisibility(name: string, receiptHandle: string, seconds: number): boolean {
+    const now = this.#clock();
+    const { changes } = this.#run.hide.run(now + seconds * 1000, name, ...receipt(receiptHandle), now);
+    this.wake(name);
+    return changes > 0;
+  }
+
+  counts(name: string): MessageCounts {
+    const { visible, inFlight, delayed } = this.#run.counts.get({ now: this.#clock(), queue: name }) as unknown as Record<keyof MessageCounts, number | null>;
+    return { visible: visible ?? 0, inFlight: inFlight ?? 0, delayed: delayed ?? 0 };
+  }
+
+  /** What lies in each queue, also in those that are empty. */
+  levels(): Map<string, QueueLevel> {
+    const now = this.#clock();
+    const levels = new Map<string, QueueLevel>([...this.#queues.keys()].map((name) => [name, { visible: 0, inFlight: 0, oldestSeconds: 0 }]));
+    const rows = this.#run.levels.all({ now }) as unknown as { queue: string; visible: number; inFlight: number; oldest: number | null }[];
+    for (const { queue, visible, inFlight, oldest } of rows) {
+      // The database may hold queues of templates of earlier runs.
+      if (levels.has(queue)) levels.set(queue, { visible, inFlight, oldestSeconds: oldest === null ? 0 : (now - oldest) / 1000 });
+    }
+    return levels;
+  }
+
+  /** Resolves when there may be something to receive, or after so long. */
+  arrival(name: string, milliseconds: number): Promise<void> {
+    const { at } = this.#run.next.get(name) as unknown as { at: number | null };
+    const waiting = this.#waiting.get(name) ?? new Set();
+    this.#waiting.set(name, waiting);
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, Math.max(0, Math.min(milliseconds, (at ?? Infinity) - this.#clock())));
+      waiting.add(wake);
+    });
+  }
+
+  /** Ends the waiting of everybody who waits for messages of this queue. */
+  wake(name: string): void {
+    for (const wake of this.#waiting.get(name) ?? []) wake();
+  }
+
+  #visible(name: string, most: number, now: number): Row[] {
+    const noisy = this.#noisyGroups(name, now);
+    const rows = this.#run.quiet.all(name, now, JSON.stringify(noisy), most) as unknown as Row[];
+    for (const group of noisy) {
+      if (rows.length === most) break;
+      rows.push(...(this.#run.ofGroup.all(name, now, group, most - rows.length) as unknown as Row[]));
+    }
+    return rows;
+  }
+
+  /** Those with the fewest messages in flight first. */
+  #noisyGroups(name: string, now: number): string[] {
+    const groups = this.#run.inFlight.all(name, now) as unknown as { groupId: string | null; count: number }[];
+    const all = groups.reduce((sum, { count }) => sum + count, 0);
+    return groups.flatMap(({ groupId, count }) => (groupId !== null && count >= NOISY_IN_FLIGHT && count > all * NOISY_SHARE ? [groupId] : []));
+  }
+}
+
+function toReceived({ id, body, attributes, groupId, sentAt, receives, firstReceivedAt }: Row, now: number): ReceivedMessage {
+  const receiveCount = receives + 1;
+  return {
+    id,
+    receiptHandle: `${id}:${receiveCount}`,
+    body,
+    attributes: JSON.parse(attributes) as ReceivedMessage['attributes'],
+    groupId: groupId ?? undefined,
+    sentAt,
+    receiveCount,
+    firstReceivedAt: firstReceivedAt ?? now,
+  };
+}
+
+/** The message and which of its receipts a handle names. */
+function receipt(handle: string): [id: string, receives: number] {
+  const [id = '', receives] = handle.split(':');
+  return [id, Number(receives) || 0];
+}

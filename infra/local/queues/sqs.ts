@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { refuse, send } from '../iam/awsAnswer.ts';
+import type { Service } from '../iam/awsService.ts';
+import { ACCOUNT, queueArn } from '../iam/identity.ts';
+import type { MessageAttribute, NewMessage, QueueStore, ReceivedMessage } from './queueStore.ts';
+
+const MESSAGE_BYTES = 1024 * 1024;
+const BATCH_ENTRIES = 10;
+const LONGEST_DELAY_SECONDS = 900;
+const LONGEST_WAIT_SECONDS = 20;
+const LONGEST_VISIBILITY_SECONDS = 43_200;
+
+interface Entry {
+  readonly Id?: string;
+  readonly MessageBody?: string;
+  readonly MessageAttributes?: Record<string, MessageAttribute>;
+  readonly MessageGroupId?: string;
+  readonly DelaySeconds?: number;
+  readonly ReceiptHandle?: string;
+}
+
+interface Input extends Entry {
+  readonly QueueUrl?: string;
+  readonly Entries?: readonly Entry[];
+  readonly MaxNumberOfMessages?: number;
+  readonly WaitTimeSeconds?: number;
+  readonly VisibilityTimeout?: number;
+}
+
+/** What SQS refuses, with the code and the words that it has for it. */
+class Refusal extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+type Operation = (store: QueueStore, queue: string, input: Input, response: ServerResponse) => object | Promise<object>;
+
+const operations: Readonly<Record<string, Operation>> = {
+  SendMessage(store, queue, input) {
+    const message = newMessage(input);
+    const [MessageId] = store.send(queue, [message]);
+    return { MessageId, MD5OfMessageBody: md5(message.body) };
+  },
+
+  SendMessageBatch(store, queue, input) {
+    const entries = entriesOf(input);
+    const total = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
+    if (total > MESSAGE_BYTES) throw new Refusal('BatchRequestTooLong', `Batch requests cannot be longer than ${MESSAGE_BYTES} bytes. You have sent ${total} bytes.`);
+    const taken: { Id: string | undefined; message: NewMessage }[] = [];
+    const Failed: object[] = [];
+    for (const entry of entries) {
+      const message = orRefusal(() => newMessage(entry));
+      if (message instanceof Refusal) Failed.push({ Id: entry.Id, SenderFault: true, Code: message.code, Message: message.message });
+      else taken.push({ Id: entry.Id, message });
+    }
+    const ids = store.send(queue, taken.map(({ message }) => message));
+    return { Successful: taken.map(({ Id, message }, index) => ({ Id, MessageId: ids[index], MD5OfMessageBody: md5(message.body) })), Failed };
+  },
+
+  async ReceiveMessage(store, queue, { MaxNumberOfMessages = 1, WaitTimeSeconds = 0, VisibilityTimeout }, response) {
+    within('MaxNumberOfMessages', MaxNumberOfMessages, 1, BATCH_ENTRIES);
+    within('WaitTimeSeconds', WaitTimeSeconds, 0, LONGEST_WAIT_SECONDS);
+    within('VisibilityTimeout', VisibilityTimeout ?? 0, 0, LONGEST_VISIBILITY_SECONDS);
+    const until = Date.now() + WaitTimeSeconds * 1000;
+    for (;;) {
+      const messages = store.receive(queue, MaxNumberOfMessages, VisibilityTimeout);
+      // Not to a caller that has hung up: the messages would be hidden, and nobody had them.
+      if (messages.length > 0 || Date.now() >= until || response.destroyed) return { Messages: messages.map(toApi) };
+      await store.arrival(queue, until - Date.now());
+      if (response.destroyed) return {};
+    }
+  },
+
+  DeleteMessage(store, queue, { ReceiptHandle = '' }) {
+    store.delete(queue, [ReceiptHandle]);
+    return {};
+  },
+
+  DeleteMessageBatch(store, queue, input) {
+    const entries = entriesOf(input);
+    store.delete(queue, entries.map(({ ReceiptHandle = '' }) => ReceiptHandle));
+    return { Successful: entries.map(({ Id }) => ({ Id })), Failed: [] };
+  },
+
+  ChangeMessageVisibility(store, queue, { ReceiptHandle = '', VisibilityTimeout = 0 }) {
+    within('VisibilityTimeout', VisibilityTimeout, 0, LONGEST_VISIBILITY_SECONDS);
+    if (!store.changeVisibility(queue, ReceiptHandle, VisibilityTimeout)) throw new Refusal('MessageNotInflight', 'The specified message is not in flight.');
+    return {};
+  },
+
+  GetQueueAttributes(store, queue) {
+    const { visible, inFlight, delayed } = store.counts(queue);
+    return {
+      Attributes: {
+        QueueArn: queueArn(queue),
+        VisibilityTimeout: String(store.queue(queue)!.visibilitySeconds),
+        ApproximateNumberOfMessages: String(visible),
+        ApproximateNumberOfMessagesNotVisible: String(inFlight),
+        ApproximateNumberOfMessagesDelayed: String(delayed),
+      },
+    };
+  },
+};
+
+/** An SQS with the queues of the template. */
+export function sqs(store: QueueStore): Service {
+  return {
+    // A batch needs the permission of the single operation.
+    accesses: (operation, { QueueUrl }) => [{ action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(QueueUrl)) }],
+    async answer({ operation, input, response }) {
+      const run = operations[operation];
+      if (!run) return refuse(response, 400, 'UnknownOperationException', `The local SQS has no ${operation}`);
+      const queue = queueName(input.QueueUrl);
+      if (!store.queue(queue)) return refuse(response, 400, 'QueueDoesNotExist', 'The specified queue does not exist.');
+      try {
+        send(response, 200, await run(store, queue, input, response));
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        refuse(response, 400, error.code, error.message);
+      }
+    },
+  };
+}
+
+function queueName(url: unknown): string {
+  return String(url).split('/').at(-1)!;
+}
+
+function newMessage(entry: Entry): NewMessage {
+  const { MessageBody: body, MessageAttributes: attributes, MessageGroupId: groupId, DelaySeconds: delaySeconds } = entry;
+  if (!body) throw new Refusal('MissingParameter', 'The request must contain the parameter MessageBody.');
+  // What XML 1.0 cannot carry.
+  if (/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(body)) throw new Refusal('InvalidMessageContents', 'Invalid characters found.');
+  if (bytesOf(entry) > MESSAGE_BYTES) throw invalid(`One or more parameters are invalid. Reason: Message must be shorter than ${MESSAGE_BYTES} bytes.`);
+  if (groupId !== undefined && !/^[\x21-\x7e]{1,128}$/.test(groupId)) throw invalid('MessageGroupId must have 1 to 128 alphanumeric characters and punctuation.');
+  within('DelaySeconds', delaySeconds ?? 0, 0, LONGEST_DELAY_SECONDS);
+  return { body, attributes, groupId, delaySeconds };
+}
+
+function bytesOf({ MessageBody = '', MessageAttributes = {} }: Entry): number {
+  const attributes = Object.entries(MessageAttributes).flatMap(([name, { DataType, StringValue = '', BinaryValue = '' }]) => {
+    return [name, DataType, StringValue, Buffer.from(BinaryValue, 'base64')];
+  });
+  return [MessageBody, ...attributes].reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+}
+
+function entriesOf({ Entries = [] }: Input): readonly Entry[] {
+  if (Entries.length === 0) throw new Refusal('EmptyBatchRequest', 'There should be at least one entry in the request.');
+  if (Entries.length > BATCH_ENTRIES) throw new Refusal('TooManyEntriesInBatchRequest', `Maximum number of entries per request are ${BATCH_ENTRIES}.`);
+  if (new Set(Entries.map(({ Id }) => Id)).size < Entries.length) throw new Refusal('BatchEntryIdsNotDistinct', 'Two or more batch entries have the same Id.');
+  return Entries;
+}
+
+function within(name: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw invalid(`Value ${value} for parameter ${name} is invalid. Reason: Must be between ${least} and ${most}.`);
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal('InvalidParameterValue', message);
+}
+
+function orRefusal<T>(make: () => T): T | Refusal {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+/** All attributes, whether or not they were asked for. */
+function toApi(message: ReceivedMessage): object {
+  const { id, receiptHandle, body, attributes } = message;
+  return {
+    MessageId: id,
+    ReceiptHandle: receiptHandle,
+    Body: body,
+    MD5OfBody: md5(body),
+    Attributes: systemAttributes(message),
+    ...(Object.keys(attributes).length > 0 && { MessageAttributes: attributes }),
+  };
+}
+
+/** What SQS says of a message besides what was sent. */
+export function systemAttributes({ groupId, sentAt, receiveCount, firstReceivedAt }: ReceivedMessage): Record<string, string> {
+  return {
+    ApproximateReceiveCount: String(receiveCount),
+    SentTimestamp: String(sentAt),
+    SenderId: ACCOUNT,
+    ApproximateFirstReceiveTimestamp: String(firstReceivedAt),
+    ...(groupId !== undefined && { MessageGroupId: groupId }),
+  };
+}
+
+/** By which AWS lets a client check that a body arrived unharmed. */
+export function md5(text: string): string {
+  return createHash('md5').update(text).digest('hex');
+}

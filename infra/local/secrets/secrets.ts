@@ -1,0 +1,56 @@
+import { randomInt } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SecretModel } from '../assembly/model.ts';
+import { writePrivately } from '../privateFile.ts';
+
+export interface Secret {
+  readonly arn: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+/**
+ * The values of the template's secrets, generated at the first start and kept in `secrets.json`: what is sealed in the
+ * table can be read only with them.
+ */
+export async function openSecrets(dataDir: string, models: readonly SecretModel[]): Promise<Secret[]> {
+  const file = join(dataDir, 'secrets.json');
+  const stored = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Record<string, string>) : {};
+  const missing = models.filter(({ arn }) => stored[arn] === undefined);
+  for (const { arn, properties } of missing) stored[arn] = firstValue(properties);
+  if (missing.length > 0) await writePrivately(file, stored);
+  return models.map(({ arn, name }) => ({ arn, name, value: stored[arn]! }));
+}
+
+interface Generate {
+  readonly PasswordLength?: number;
+  readonly ExcludeCharacters?: string;
+  readonly ExcludeLowercase?: boolean;
+  readonly ExcludeNumbers?: boolean;
+  readonly ExcludePunctuation?: boolean;
+  readonly ExcludeUppercase?: boolean;
+  readonly IncludeSpace?: boolean;
+  readonly SecretStringTemplate?: string;
+  readonly GenerateStringKey?: string;
+}
+
+function firstValue({ SecretString, GenerateSecretString }: SecretModel['properties']): string {
+  if (typeof SecretString === 'string') return SecretString;
+  const options = (GenerateSecretString ?? {}) as Generate;
+  const password = generatePassword(options);
+  if (options.GenerateStringKey === undefined) return password;
+  return JSON.stringify({ ...(JSON.parse(options.SecretStringTemplate ?? '{}') as object), [options.GenerateStringKey]: password });
+}
+
+function generatePassword(options: Generate): string {
+  const alphabet = [
+    options.ExcludeLowercase ? '' : 'abcdefghijklmnopqrstuvwxyz',
+    options.ExcludeUppercase ? '' : 'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+    options.ExcludeNumbers ? '' : '0123456789',
+    options.ExcludePunctuation ? '' : '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
+    options.IncludeSpace ? ' ' : '',
+  ].flatMap((characters) => [...characters]).filter((character) => !options.ExcludeCharacters?.includes(character));
+  return Array.from({ length: options.PasswordLength ?? 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
+}

@@ -1,0 +1,33 @@
+import { StartError } from '../startError.ts';
+
+/** Whether an event source passes a record on. */
+export type EventFilter = (record: object) => boolean;
+
+type Pattern = { readonly [name: string]: readonly string[] | Pattern };
+
+/**
+ * The filter of an event source: a record passes if any of the patterns matches, and all do if there are none. Patterns may
+ * only list exact strings; prefixes, numbers and the like stop the start, naming the event source (`owner`).
+ */
+export function eventFilter(criteria: unknown, owner: string): EventFilter {
+  const filters = (criteria as { Filters?: readonly { Pattern: string }[] } | undefined)?.Filters ?? [];
+  const patterns = filters.map(({ Pattern }) => {
+    const pattern: unknown = JSON.parse(Pattern);
+    if (!isPattern(pattern)) throw new StartError(`The event source ${owner} filters by ${Pattern}. The local run knows exact strings only.`);
+    return pattern;
+  });
+  return (record) => patterns.length === 0 || patterns.some((pattern) => matches(pattern, record));
+}
+
+function isPattern(value: unknown): value is Pattern {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((rule) => (Array.isArray(rule) ? rule.length > 0 && rule.every((each) => typeof each === 'string') : isPattern(rule)));
+}
+
+function matches(pattern: Pattern, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(pattern).every(([name, rule]) => {
+    const found = (value as Record<string, unknown>)[name];
+    return Array.isArray(rule) ? rule.includes(found) : matches(rule as Pattern, found);
+  });
+}

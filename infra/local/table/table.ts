@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EngineCall } from './engineCall.ts';
+import type { TableModel } from '../assembly/model.ts';
+import { StartError } from '../startError.ts';
+
+const POLL_MILLISECONDS = 50;
+
+interface Index {
+  readonly IndexName: string;
+  readonly KeySchema: unknown;
+  readonly Projection: unknown;
+}
+
+/** A vector index; the engine takes it as the template has it. */
+interface VectorIndex {
+  readonly IndexName: string;
+}
+
+interface Described {
+  readonly IndexName: string;
+  readonly IndexStatus: string;
+  /** Whether it does not yet have all that was there before it; a vector index cannot be searched until then. */
+  readonly Backfilling?: boolean;
+}
+
+interface Description {
+  readonly TableStatus: string;
+  readonly KeySchema: readonly { AttributeName: string; KeyType: string }[];
+  readonly GlobalSecondaryIndexes?: readonly Described[];
+  readonly VectorIndexes?: readonly Described[];
+}
+
+interface Indexes {
+  readonly AttributeDefinitions: unknown;
+  readonly KeySchema: unknown;
+  readonly GlobalSecondaryIndexes?: readonly Index[];
+  readonly VectorIndexes?: readonly VectorIndex[];
+}
+
+/**
+ * Makes the table as the template describes it, or, when it is there from an earlier run, adds the indexes that it
+ * lacks. What the engine has no use for is left out: backups, encryption at rest, deletion protection, tags.
+ */
+export async function ensureTable(engine: EngineCall, { name, properties }: TableModel): Promise<void> {
+  const call = <T>(operation: string, input: object) => engine<T>(`DynamoDB_20120810.${operation}`, { TableName: name, ...input });
+  const describe = async () => (await call<{ Table: Description }>('DescribeTable', {})).Table;
+  const ready = async () => {
+    for (;;) {
+      const { TableStatus, GlobalSecondaryIndexes = [], VectorIndexes = [] } = await describe();
+      if (TableStatus === 'ACTIVE' && [...GlobalSecondaryIndexes, ...VectorIndexes].every(({ IndexStatus, Backfilling = false }) => IndexStatus === 'ACTIVE' && !Backfilling)) return;
+      await delay(POLL_MILLISECONDS);
+    }
+  };
+
+  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes = [], VectorIndexes = [] } = properties as unknown as Indexes;
+  const existing = await describe().catch((error: unknown) => {
+    if ((error as Error).name !== 'ResourceNotFoundException') throw error;
+  });
+  if (!existing) {
+    const indexes = {
+      ...(GlobalSecondaryIndexes.length > 0 && { GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(onlyKeys) }),
+      ...(VectorIndexes.length > 0 && { VectorIndexes }),
+    };
+    await call('CreateTable', { AttributeDefinitions, KeySchema, ...indexes, BillingMode: 'PAY_PER_REQUEST', ...stream(properties) });
+    await ready();
+    if (properties.TimeToLiveSpecification) await call('UpdateTimeToLive', { TimeToLiveSpecification: properties.TimeToLiveSpecification });
+    return;
+  }
+  if (keysOf(existing.KeySchema) !== keysOf(KeySchema as Description['KeySchema'])) {
+    throw new StartError(`The table ${name} has other keys in the data directory than in the template. Set DATA_DIR to another directory, or delete it.`);
+  }
+  const present = new Set(existing.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
+  for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !present.has(IndexName))) {
+    await call('UpdateTable', { AttributeDefinitions, GlobalSecondaryIndexUpdates: [{ Create: onlyKeys(index) }] });
+    await ready();
+  }
+  const searched = new Set(existing.VectorIndexes?.map(({ IndexName }) => IndexName));
+  for (const index of VectorIndexes.filter(({ IndexName }) => !searched.has(IndexName))) {
+    await call('UpdateTable', { AttributeDefinitions, VectorIndexUpdates: [{ Create: index }] });
+    await ready();
+  }
+}
+
+/** Returns the table without its vector indexes and without the attributes that only those use. CreateTable refuses attributes that no key uses. */
+export function withoutVectorIndexes({ properties: { VectorIndexes: _, ...properties }, ...table }: TableModel): TableModel {
+  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes = [] } = properties as unknown as Pick<Indexes, 'GlobalSecondaryIndexes'> & { [Name in 'AttributeDefinitions' | 'KeySchema']: { AttributeName: string }[] };
+  const keys = [KeySchema, ...GlobalSecondaryIndexes.map((index) => index.KeySchema as typeof KeySchema)].flat();
+  const names = new Set(keys.map(({ AttributeName }) => AttributeName));
+  return { ...table, properties: { ...properties, AttributeDefinitions: AttributeDefinitions.filter(({ AttributeName }) => names.has(AttributeName)) } };
+}
+
+/** An index without its capacity, which on-demand tables have none of. */
+function onlyKeys({ IndexName, KeySchema, Projection }: Index): Index {
+  return { IndexName, KeySchema, Projection };
+}
+
+/** CloudFormation takes a view type to mean that there is a stream; the API wants it said. */
+function stream({ StreamSpecification }: Record<string, unknown>): object {
+  return StreamSpecification ? { StreamSpecification: { StreamEnabled: true, ...StreamSpecification } } : {};
+}
+
+function keysOf(schema: Description['KeySchema']): string {
+  return schema.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`).join();
+}
