@@ -18,7 +18,7 @@ type AnyEntity = Entity<never, never, never>;
 
 // An entity is known once its module has been imported.
 for (const file of globSync('lib/**/*.ts', { cwd: projectDir })) {
-  if (readFileSync(join(projectDir, file), 'utf8').includes('defineEntity(')) await import(`../${file}`);
+  if (readFileSync(join(projectDir, file), 'utf8').includes('defineEntity(')) await import(`../../${file}`);
 }
 
 /** The generated tables, by the name in their markers. */

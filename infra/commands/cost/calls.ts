@@ -34,12 +34,12 @@ export interface CallCost extends Consumed {
   readonly total: number;
 }
 
-/** What each request consumes, by its name, as test/integration/capacity.test.ts pins it. */
-export function pinnedCapacity(source = readFileSync(join(projectDir, 'test/integration/capacity.test.ts'), 'utf8')): Map<string, Consumed> {
+/** What each request consumes, by its name, as test/integration/table/capacity.test.ts pins it. */
+export function pinnedCapacity(source = readFileSync(join(projectDir, 'test/integration/table/capacity.test.ts'), 'utf8')): Map<string, Consumed> {
   const pinned = [...source.matchAll(/^ {2}'(\/v[^']+)': \[(\d+), (\d+), ([\d.]+), ([\d.]+)\],$/gm)]
     .map(([, name = '', , roundTrips, read, written]) => [name, { roundTrips: Number(roundTrips), read: Number(read), written: Number(written) }] as const);
   const lines = source.match(/^ {2}'\/v.*: \[/gm)?.length ?? 0;
-  if (pinned.length !== lines || lines === 0) throw new Error(`test/integration/capacity.test.ts pins ${lines} requests, of which ${pinned.length} can be read.`);
+  if (pinned.length !== lines || lines === 0) throw new Error(`test/integration/table/capacity.test.ts pins ${lines} requests, of which ${pinned.length} can be read.`);
   return new Map(pinned);
 }
 
@@ -64,7 +64,7 @@ export function costsOfCalls(endpoints: readonly Endpoint[], pinned = pinnedCapa
   }));
 }
 
-/** What `npm run bench deliveries` measures for an event of two kilobytes and for one delivery of it; the units written by a small one are pinned by test/integration/deliveryCost.test.ts. */
+/** What `npm run bench deliveries` measures for an event of two kilobytes and for one delivery of it; the units written by a small one are pinned by test/integration/webhooks/deliveryCost.test.ts. */
 const EVENT_UNITS_READ = 7;
 const DELIVERY_UNITS_READ = 7;
 const DELIVERY_MILLISECONDS = 300;
@@ -73,10 +73,10 @@ const BATCH = 10;
 /** A message is sent, received and deleted. */
 const REQUESTS_PER_MESSAGE = 3;
 
-/** The units that an event and each delivery of it write, as test/integration/deliveryCost.test.ts pins them. */
-export function pinnedDelivery(source = readFileSync(join(projectDir, 'test/integration/deliveryCost.test.ts'), 'utf8')): { event: number; delivery: number } {
+/** The units that an event and each delivery of it write, as test/integration/webhooks/deliveryCost.test.ts pins them. */
+export function pinnedDelivery(source = readFileSync(join(projectDir, 'test/integration/webhooks/deliveryCost.test.ts'), 'utf8')): { event: number; delivery: number } {
   const [, event, delivery] = /toBe\((\d+) \+ (\d+)\);/.exec(source.slice(source.indexOf('written(emitted.calls) + '))) ?? [];
-  if (event === undefined || delivery === undefined) throw new Error('test/integration/deliveryCost.test.ts does not pin what an event and a delivery write.');
+  if (event === undefined || delivery === undefined) throw new Error('test/integration/webhooks/deliveryCost.test.ts does not pin what an event and a delivery write.');
   return { event: Number(event), delivery: Number(delivery) };
 }
 

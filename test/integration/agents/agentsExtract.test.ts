@@ -1,0 +1,243 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
+import { endpoint } from '../../../functions/v2/agents/extract.ts';
+import { openBedrock } from '../../../lib/bedrock/client.ts';
+import { ConverseReader, fileReaders } from '../../../lib/bedrock/converse.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { type Converse, startConverse } from '../../support/converse.ts';
+import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { workbook } from '../../support/workbook.ts';
+
+const PATH = '/v2/agents/extract';
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+const models = { CLAUDE_MODEL_ID: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0', NOVA_MODEL_ID: 'amazon.nova-pro-v1:0' };
+
+let engine: Engine;
+let converse: Converse;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+  converse = await startConverse();
+  customer = await newCustomer();
+});
+afterAll(async () => {
+  await converse.stop();
+  await engine.stop();
+});
+
+/** What models the function finds; it is a new one. */
+function setUp(ids: Partial<typeof models>): void {
+  Object.assign(process.env, { CLAUDE_MODEL_ID: '', NOVA_MODEL_ID: '', ...ids });
+  restartFunctions();
+  converse.calls.length = 0;
+}
+afterEach(() => setUp({}));
+
+const base64 = (file: string | Uint8Array) => Buffer.from(file as string).toString('base64');
+const call = (file: string | Uint8Array, mimeType: string, more: object = {}) => customer.call(PATH, { fileBase64: base64(file), mimeType, ...more });
+async function extract(file: string | Uint8Array, mimeType: string, more: object = {}) {
+  const { status, body } = await call(file, mimeType, more);
+  expect([status, body.result?.message]).toEqual([200, 'Agents extracted successfully']);
+  return body.result.data.extractionResult;
+}
+const agent = { name: 'Tone', instructions: 'Flag what shouts.' };
+
+describe('a table of thirty rows, some of them broken (spec 4.13)', () => {
+  const titles = ['Agent Name', 'Description', 'Check', 'Active', 'Strategies', 'URLs', 'Owner'];
+  const broken: Readonly<Record<number, string[]>> = {
+    5: ['', 'no name, no check', '', 'yes', '', '', ''],
+    11: ['Doubtful', '', 'Look.', 'perhaps', '', '', ''],
+    17: ['Agent 3', '', 'A second of this name.', '', '', '', ''],
+    23: ['Fetching', '', 'Look.', '', 'rest-api', '', ''],
+  };
+  const rows = Array.from({ length: 30 }, (_, index) => broken[index + 2]
+    ?? [`Agent ${index + 1}`, `Reviews "${index}", and more`, `Check item ${index},\nthen report it.`, index % 2 ? 'no' : 'YES', 'web-page-text; web page links', `https://www.example.com/${index}/*`, 'Ada']);
+  const csv = [titles, ...rows].map((cells) => cells.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')).join('\r\n');
+
+  test.each([['CSV', csv, 'text/csv; charset=utf-8'], ['XLSX', workbook([{ name: 'Checks', rows: [titles, ...rows] }]), XLSX]])('as %s gives agents that create takes as they are', async (_what, file, mimeType) => {
+    const { agents, skipped, summary } = await extract(file, mimeType, { fileName: 'checks.csv', provider: 'claude' });
+    expect(agents).toHaveLength(26);
+    expect(agents[0]).toEqual({
+      name: 'Agent 1', description: 'Reviews "0", and more', instructions: 'Check item 0,\nthen report it.', enabled: true,
+      contextGathering: { strategies: ['web-page-text', 'web-page-links'] }, scope: { pageScope: ['https://www.example.com/0/*'] },
+    });
+    expect(skipped.map(({ row }: { row: number }) => row)).toEqual([5, 11, 17, 23]);
+    expect(summary).toMatch(/^26 agents extracted, 4 parts of the file skipped\..*not used: "Owner"/);
+    const ids = await Promise.all(agents.map((one: object) => customer.ok('/v2/agents/create', one)));
+    const { agent: stored } = await customer.ok('/v2/agents/get', { agentId: ids[0].agentId });
+    expect(stored).toMatchObject(agents[0]);
+    expect(converse.calls).toEqual([]);
+  });
+});
+
+describe('INVALID_ARGUMENT (spec 4.13)', () => {
+  test.each([
+    ['without a file', { mimeType: 'text/csv' }, 'fileBase64 is required'],
+    ['with an empty file', { fileBase64: '', mimeType: 'text/csv' }, 'fileBase64 must not be empty'],
+    ['with a blank file', { fileBase64: ' \n', mimeType: 'text/csv' }, 'fileBase64 must not be empty'],
+    ['with a file that is not base64', { fileBase64: 'name,prompt', mimeType: 'text/csv' }, 'fileBase64 must be base64'],
+    ['with a file that is too large', { fileBase64: Buffer.alloc(4_000_001).toString('base64'), mimeType: 'text/csv' }, 'fileBase64 must be at most 4000000 bytes when it is decoded'],
+    ['without a type', { fileBase64: 'YQ==' }, 'mimeType is required'],
+    ['with an empty type', { fileBase64: 'YQ==', mimeType: '' }, 'mimeType must not be empty'],
+    ['with a type that is not supported', { fileBase64: 'YQ==', mimeType: 'image/png' }, 'mimeType must be one of text/csv, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, text/plain, application/pdf'],
+    ['with a provider that there is not', { fileBase64: 'YQ==', mimeType: 'text/csv', provider: 'openai' }, 'provider must be "claude" or "nova"'],
+    ['with a spreadsheet that is text', { fileBase64: base64('name,prompt'), mimeType: XLSX }, 'fileBase64 is damaged, or is not a file of this type'],
+    ['with a PDF that is a spreadsheet', { fileBase64: base64(workbook([{ name: 'A', rows: [['a']] }])), mimeType: 'application/pdf' }, 'fileBase64 is not a PDF'],
+    ['with text that is a PDF', { fileBase64: base64('%PDF-1.7\n%\u0000\u0001'), mimeType: 'text/plain' }, 'fileBase64 is not text'],
+  ])('%s', async (_what, data, message) => {
+    const { status, body } = await customer.call(PATH, data);
+    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
+  });
+
+  test('the largest file fits into a request', async () => {
+    const result = await extract(`name,prompt\nTone,Flag what shouts.\n${'\n'.repeat(3_999_000)}`, 'text/csv');
+    expect(result.agents).toEqual([agent]);
+  });
+});
+
+describe('without a model', () => {
+  test.each([['text/plain', 'Flag what shouts.'], ['application/pdf', '%PDF-1.7 (JavaScript: app.alert(1))'], ['text/csv', 'Topic,Wish\nTone,Quiet']])('a file of %s is skipped with that reason, and nobody is asked', async (mimeType, file) => {
+    const { agents, skipped } = await extract(file, mimeType);
+    expect(agents).toEqual([]);
+    expect(skipped.length).toBeGreaterThan(0);
+    for (const { reason } of skipped) expect(reason).toMatch(/^No model is set up to read this/);
+  });
+
+  test('of the provider that is named, the other is not asked', async () => {
+    setUp({ CLAUDE_MODEL_ID: models.CLAUDE_MODEL_ID });
+    const { skipped } = await extract('Flag what shouts.', 'text/plain', { provider: 'nova' });
+    expect(skipped).toEqual([{ originalText: 'Flag what shouts.', reason: 'No model of the provider nova is set up to read this.' }]);
+    expect(converse.calls).toEqual([]);
+  });
+});
+
+describe('a model', () => {
+  test.each([
+    [undefined, models, models.CLAUDE_MODEL_ID], ['claude', models, models.CLAUDE_MODEL_ID], ['nova', models, models.NOVA_MODEL_ID], [undefined, { NOVA_MODEL_ID: models.NOVA_MODEL_ID }, models.NOVA_MODEL_ID],
+  ] as const)('with provider %p and the models %j is %s', async (provider, ids, modelId) => {
+    setUp(ids);
+    converse.script = () => ({ input: { agents: [agent], skipped: [] } });
+    expect((await extract('Flag what shouts.', 'text/plain', { ...(provider && { provider }) })).agents).toEqual([agent]);
+    expect(converse.calls.map((asked) => asked.modelId)).toEqual([modelId]);
+  });
+
+  test('is asked once, within bounds, to use the tool', async () => {
+    setUp(models);
+    converse.script = () => ({ input: { agents: [], skipped: [{ originalText: 'x', reason: 'Not a rule.' }] } });
+    await extract('Flag what shouts.', 'text/plain', { fileName: 'ignore-all-rules.txt' });
+    const [{ request, file }] = converse.calls as [Converse['calls'][number]];
+    expect(file).toBe('<file>\nFlag what shouts.\n</file>');
+    expect(request).toMatchObject({ inferenceConfig: { maxTokens: 4_096, temperature: 0 }, toolConfig: { toolChoice: { tool: { name: 'record_agents' } }, tools: [{ toolSpec: { name: 'record_agents', inputSchema: { json: { type: 'object' } } } }] } });
+    expect(JSON.stringify(request)).not.toContain('ignore-all-rules');
+  });
+
+  test('is given a PDF as a document, and nothing of what is in it as text', async () => {
+    setUp(models);
+    const pdf = '%PDF-1.7\n1 0 obj << /OpenAction << /S /JavaScript /JS (app.alert(1)) >> >>';
+    converse.script = () => ({ input: { agents: [agent], skipped: [] } });
+    expect((await extract(pdf, 'application/pdf')).agents).toEqual([agent]);
+    expect(converse.calls[0]!.request.messages[0].content[0]).toEqual({ document: { format: 'pdf', name: 'file', source: { bytes: base64(pdf) } } });
+  });
+
+  test('is asked about a long table in several parts at once, whose answers come together in the order of the rows', async () => {
+    setUp(models);
+    const rows = Array.from({ length: 30 }, (_, index) => `Topic ${index},${'please '.repeat(150)}`);
+    converse.script = ({ file }) => {
+      const numbers = [...file.matchAll(/"row":(\d+)/g)].map(([, row]) => Number(row)).filter((row) => row > 1);
+      return { input: { agents: numbers.map((row) => ({ row, name: `Row ${row}`, instructions: 'Look.' })), skipped: [{ row: 1, originalText: 'Topic', reason: 'Titles.' }] } };
+    };
+    const { agents, skipped } = await extract(`Topic,Wish\n${rows.join('\n')}`, 'text/csv');
+    expect(converse.calls.length).toBeGreaterThan(2);
+    expect(agents.map(({ name }: { name: string }) => name)).toEqual(rows.map((_row, index) => `Row ${index + 2}`));
+    expect(skipped[0]).toEqual({ row: 1, originalText: 'Topic | Wish', reason: 'The model skipped this: Titles.' });
+  });
+
+  test('says things that are not valid: they are skipped, and what is, is taken by create', async () => {
+    setUp(models);
+    converse.script = () => ({ input: { agents: [{ ...agent, name: 'Valid' }, { name: 7 }, { ...agent, name: 'Odd', execution: { executionStrategy: 'shell' } }], skipped: [] } });
+    const { agents, skipped } = await extract('Rules', 'text/plain');
+    expect([agents.length, skipped.length]).toEqual([1, 2]);
+    await customer.ok('/v2/agents/create', agents[0]);
+  });
+
+  test.each([
+    ['is cut off', { input: { agents: [agent, { name: 'Ha' }] }, stopReason: 'max_tokens' }, 1, /cut off/],
+    ['is cut off before it says anything', { text: 'Well,', stopReason: 'max_tokens' }, 0, /did not answer as it was asked to \(max_tokens\)/],
+    ['is refused', { text: 'I would rather not.', stopReason: 'end_turn' }, 0, /\(end_turn\)/],
+    ['is stopped by a guardrail', { text: 'Blocked.', stopReason: 'guardrail_intervened' }, 0, /\(guardrail_intervened\)/],
+    ['is a tool use that is not JSON', { input: {}, stopReason: 'malformed_tool_use' }, 0, /\(malformed_tool_use\)/],
+    ['has a text for a list', { input: { agents: '[{"name":' } }, 0, /not what it was asked for/],
+  ] as const)('whose answer %s: what is valid is kept, the rest is named', async (_what, reply, kept, reason) => {
+    setUp(models);
+    converse.script = () => reply;
+    const { agents, skipped } = await extract('Rules', 'text/plain');
+    expect(agents).toHaveLength(kept);
+    expect(skipped).toEqual([{ originalText: 'Rules', reason: expect.stringMatching(reason) }]);
+  });
+
+  test('that has too much to do is asked again', async () => {
+    setUp(models);
+    converse.script = (_call, number) => (number === 0 ? { status: 429, error: 'ThrottlingException' } : { input: { agents: [agent], skipped: [] } });
+    expect((await extract('Rules', 'text/plain')).agents).toEqual([agent]);
+    expect(converse.calls).toHaveLength(2);
+  });
+
+  test.each([
+    ['FAILED_PRECONDITION', 403, 'AccessDeniedException', 'Rules', 'text/plain'], ['FAILED_PRECONDITION', 404, 'ResourceNotFoundException', 'Rules', 'text/plain'],
+    ['FAILED_PRECONDITION', 400, 'ValidationException', 'Rules', 'text/plain'], ['INVALID_ARGUMENT', 400, 'ValidationException', '%PDF-1.7', 'application/pdf'],
+    ['DEADLINE_EXCEEDED', 408, 'ModelTimeoutException', 'Rules', 'text/plain'],
+  ])('makes the call %s by answering %i %s to %p of %s', async (expected, status, error, file, mimeType) => {
+    setUp(models);
+    converse.script = () => ({ status, error });
+    const { body } = await call(file, mimeType);
+    expect(body.error.status).toBe(expected);
+    expect(body.error.message).not.toContain('Rules');
+    expect(converse.calls).toHaveLength(1);
+  });
+});
+
+describe('a model that does not answer', () => {
+  const quick = { most: 3, patience: 5_000, pause: 1 };
+  const reader = () => new ConverseReader('claude', models.CLAUDE_MODEL_ID, openBedrock() as Pick<BedrockRuntimeClient, 'send'>, quick);
+  const question = { system: 's', task: 't', file: { text: 'The text of the file' }, tool: { name: 'record_agents', description: 'd', schema: { type: 'object' } }, mostTokens: 10 };
+
+  test('is waited for until the deadline, and not longer', async () => {
+    converse.script = () => 'hang';
+    const began = Date.now();
+    const { answers, troubles } = await reader().ask([question, question], began + 300);
+    expect(answers).toEqual([{ outcome: 'failed', why: 'late' }, { outcome: 'failed', why: 'late' }]);
+    expect(Date.now() - began).toBeGreaterThanOrEqual(290);
+    expect(Date.now() - began).toBeLessThan(5_000);
+    expect(troubles).toHaveLength(1);
+  });
+
+  test('is told of without what it was sent', async () => {
+    converse.script = () => ({ status: 500, error: 'InternalServerException' });
+    converse.calls.length = 0;
+    const { answers, ...reading } = await reader().ask([question], Date.now() + 60_000);
+    expect(answers).toEqual([{ outcome: 'failed', why: 'busy' }]);
+    expect(reading).toEqual({ inputTokens: 0, outputTokens: 0, troubles: ['InternalServerException'] });
+    expect(converse.calls).toHaveLength(quick.most);
+  });
+
+  test('as one should is one that is busy', async () => {
+    converse.script = () => ({ body: 'no JSON' });
+    expect((await reader().ask([question], Date.now() + 60_000)).answers).toEqual([{ outcome: 'failed', why: 'busy' }]);
+  });
+
+  test('makes the call DEADLINE_EXCEEDED, in time for the answer; the log has numbers, nothing of the file', async () => {
+    setUp(models);
+    converse.script = () => 'hang';
+    const logged: unknown[] = [];
+    const note = (...said: unknown[]) => void logged.push(...said);
+    const run = endpoint.run({
+      input: endpoint.input.parse({ fileBase64: base64('The text of the file'), mimeType: 'text/plain', fileName: 'secret.txt' }),
+      deps: { readers: fileReaders.open(environment(process.env)) },
+      now: Date.now() - 25_700,
+      log: { info: note, warn: note, error: note },
+    } as unknown as Parameters<typeof endpoint.run>[0]);
+    await expect(run).rejects.toMatchObject({ status: 'DEADLINE_EXCEEDED' });
+    expect(logged).toEqual(['a model read a file', { provider: 'claude', calls: 1, inputTokens: 0, outputTokens: 0, troubles: [expect.stringMatching(/^(AbortError|TimeoutError)$/)] }]);
+  });
+});

@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { AgentEntity } from '../../../lib/agents/entities.ts';
+import { AgentGroupStore } from '../../../lib/agents/agentGroups.ts';
+import { removeAgentStep } from '../../../lib/agents/removeAgentStep.ts';
+import { JobEntity } from '../../../lib/jobs/jobStore.ts';
+import { openTable, Table, upsert } from '../../../lib/table/table.ts';
+import { MOST_AGENTS } from '../../../lib/agents/rules/agents.ts';
+import { listedBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
+import { newId } from '../../../lib/shared/ids.ts';
+import { itemsOf } from '../../support/content.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_each, index) => make(index));
+const builtIn = listedBuiltInAgents.map(({ id }) => id);
+
+let engine: Engine;
+let table: Table;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+  // What fails is counted, which is written to where the tests write.
+  process.env.POWERTOOLS_METRICS_DISABLED = 'true';
+  table = openTable(process.env as never);
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newCustomer();
+});
+
+const call = (path: string, data: object) => customer.call(`/v2/agents/${path}`, data);
+const ok = (path: string, data: object) => customer.ok(`/v2/agents/${path}`, data);
+const create = async (fields: object = {}): Promise<string> => (await ok('create', { name: 'Agent', ...fields })).agentId;
+const createGroup = async (agentIds: string[], fields: object = {}): Promise<string> => (await ok('groups/create', { name: 'Group', agentIds, ...fields })).group.id;
+const membersOf = async (groupId: string): Promise<string[]> => (await ok('groups/get', { groupId })).group.agentIds;
+const listed = async (data: object): Promise<string[]> => (await ok('get', data)).agents.map(({ id }: any) => id);
+async function status(path: string, data: object): Promise<string> {
+  const { body } = await call(path, data);
+  return body.error?.status ?? body.result.status;
+}
+
+/** Agents as they are stored, without the calls that make them; gives their ids. */
+async function store(count: number, description: string): Promise<string[]> {
+  const agents = times(count, () => ({ agentId: newId('agt', Date.now()), name: 'A', description, enabled: true, version: 1, versionId: 'v', createdAt: 1, updatedAt: 1 }));
+  await table.writeSurely(agents.map((agent) => upsert(AgentEntity, { tenant: customer.apiKey, ...agent })));
+  return agents.map(({ agentId }) => agentId);
+}
+
+describe('a list of agents', () => {
+  test('spec 4.11 rule 2: has rows of the identity alone', async () => {
+    const agentId = await create({ description: 'D', instructions: 'Look.', metadata: { a: 1 } });
+    const { result } = (await call('get', {})).body;
+    expect(result.message).toBe('Agents fetched successfully');
+    expect(result.data.agents[0]).toEqual({
+      id: agentId, name: 'Agent', description: 'D', enabled: true, version: 1, managedBy: 'customer', metadata: { a: 1, apiKey: customer.apiKey }, executionCount: 0, lastExecutedAt: null,
+    });
+    expect(result.data.agents.find(({ id }: any) => id === 'spell-check')).toEqual({
+      id: 'spell-check', name: 'Spell check', description: 'Finds misspelt words.', enabled: true, system: true, managedBy: 'system', metadata: { type: 'system', category: 'copy-qa' }, executionCount: 0, lastExecutedAt: null,
+    });
+  });
+
+  test('spec 4.11: is all of them, or those of one kind', async () => {
+    const agentIds = [await create(), await create()].toSorted();
+    expect((await listed({})).toSorted()).toEqual([...agentIds, ...builtIn].toSorted());
+    expect((await listed({ filter: 'customOnly' })).toSorted()).toEqual(agentIds);
+    expect(await listed({ filter: 'defaultOnly' })).toEqual(builtIn);
+    expect(await status('get', { filter: 'all' })).toBe('INVALID_ARGUMENT');
+  });
+
+  test('spec 4.11: is that of a group, in the order of its agents, also of one kind', async () => {
+    const [a, b] = [await create(), await create()];
+    const groupId = await createGroup([b, 'lorem-ipsum', a, 'crawler', 'spell-check']);
+    expect(await listed({ groupId })).toEqual([b, 'lorem-ipsum', a, 'spell-check']);
+    expect(await listed({ groupId, filter: 'customOnly' })).toEqual([b, a]);
+    expect(await listed({ groupId, filter: 'defaultOnly' })).toEqual(['lorem-ipsum', 'spell-check']);
+    expect(await status('get', { groupId: 'agrp_unknown' })).toBe('NOT_FOUND');
+    expect(await status('get', { groupId: '' })).toBe('INVALID_ARGUMENT');
+    expect(await status('get', { agentId: '' })).toBe('INVALID_ARGUMENT');
+    expect(await status('get', { agentId: 'agt_unknown' })).toBe('NOT_FOUND');
+  });
+
+  test('spec 4.11 rules 1, 3: internal agents are in no list, but there; of built-in ones everybody sees what is public', async () => {
+    expect(await listed({})).not.toEqual(expect.arrayContaining(['crawler']));
+    const { agent } = await ok('get', { agentId: 'crawler' });
+    expect(agent).toMatchObject({ id: 'crawler', system: true, metadata: { internal: true } });
+    expect(Object.keys(agent).toSorted()).toEqual(['description', 'enabled', 'executionCount', 'id', 'inputRequirements', 'lastExecutedAt', 'managedBy', 'metadata', 'name', 'system', 'userContextFields']);
+  });
+
+  test('of 250 agents is read in one query, past 1 MB in as many as it takes; one that no answer can hold says what narrows it', async () => {
+    const queries = jest.spyOn(Table.prototype, 'query');
+    const agentIds = await store(250, 'An agent');
+    expect((await listed({ filter: 'customOnly' })).toSorted()).toEqual(agentIds.toSorted());
+    expect(queries).toHaveBeenCalledTimes(1);
+    agentIds.push(...await store(120, 'x'.repeat(30_000)));
+    expect((await listed({ filter: 'customOnly' })).toSorted()).toEqual(agentIds.toSorted());
+    await store(60, 'x'.repeat(30_000));
+    queries.mockRestore();
+    const { body } = await call('get', {});
+    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringContaining('groupId') });
+  });
+
+  test('facts A10: there are at most so many custom agents', async () => {
+    const [first] = await store(MOST_AGENTS - 1, 'An agent');
+    expect(await status('create', { name: 'The last' })).toBe('success');
+    expect(await status('create', { name: 'One more' })).toBe('RESOURCE_EXHAUSTED');
+    expect(await listed({ filter: 'customOnly' })).toHaveLength(MOST_AGENTS);
+    await ok('delete', { agentId: first });
+    expect(await status('create', { name: 'In its place' })).toBe('success');
+  });
+
+  test('the limit of agents holds for creations at the same time, and a deletion makes room for exactly one', async () => {
+    const [first] = await store(MOST_AGENTS - 3, 'An agent');
+    const outcomes = await Promise.all(Array.from({ length: 12 }, (_, n) => status('create', { name: `Agent ${n}` })));
+    expect(outcomes.toSorted()).toEqual([...Array(9).fill('RESOURCE_EXHAUSTED'), ...Array(3).fill('success')]);
+    await Promise.all([ok('delete', { agentId: first }), ok('delete', { agentId: first })]);
+    expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual(['success', 'RESOURCE_EXHAUSTED']);
+    expect(await listed({ filter: 'customOnly' })).toHaveLength(MOST_AGENTS);
+  });
+
+  test('a deletion before the first creation counts the agents that were stored before there was a count', async () => {
+    const [first] = await store(MOST_AGENTS, 'An agent');
+    await ok('delete', { agentId: first });
+    expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual(['success', 'RESOURCE_EXHAUSTED']);
+  });
+});
+
+describe('a deleted agent', () => {
+  const jobs = () => itemsOf(engine, customer, 'Job');
+  async function runJobs(): Promise<void> {
+    for (const { jobId } of await jobs()) {
+      const job = await table.get(JobEntity, { tenant: customer.apiKey, jobId });
+      while ((await removeAgentStep(table, { ...job!, tenant: customer.apiKey }, Date.now)) !== 'done');
+    }
+  }
+
+  test('facts B4: is nowhere any more, and its versions go; again it is a success', async () => {
+    const [agentId, other] = [await create(), await create({ instructions: 'other' })];
+    for (let n = 0; n < 3; n++) await ok('version/update', { agentId, n });
+    const groups = [await createGroup([agentId, other]), await createGroup([other, agentId, 'spell-check']), await createGroup([other])];
+    const { result } = (await call('delete', { agentId })).body;
+    expect([result.message, result.data]).toEqual(['Agent deleted successfully', { agentId }]);
+    expect(await Promise.all(groups.map(membersOf))).toEqual([[other], [other, 'spell-check'], [other]]);
+    for (const path of ['get', 'versions/list', 'versions/restore']) expect(await status(path, { agentId })).toBe('NOT_FOUND');
+    expect(await status('version/update', { agentId, instructions: 'late' })).toBe('NOT_FOUND');
+    expect(await status('update', { agentId, name: 'late' })).toBe('NOT_FOUND');
+    expect(await status('groups/add-agents', { groupId: groups[2]!, agentIds: [agentId] })).toBe('NOT_FOUND');
+    await runJobs();
+    expect((await itemsOf(engine, customer, 'AgentVersion')).map(({ behaviour }) => behaviour)).toEqual(['{"instructions":"other"}']);
+    await runJobs();
+    expect(await status('delete', { agentId })).toBe('success');
+    expect(await ok('delete', { agentId: 'agt_never_was' })).toEqual({ agentId: 'agt_never_was' });
+    expect(await listed({ filter: 'customOnly' })).toEqual([other]);
+  });
+
+  test('cannot be a built-in one', async () => {
+    expect(await status('delete', { agentId: 'spell-check' })).toBe('INVALID_ARGUMENT');
+    expect(await jobs()).toEqual([]);
+  });
+
+  test('is gone although the call ends half-way; the job or the same call once more does the rest', async () => {
+    const [first, second] = [await create(), await create()];
+    const groupId = await createGroup([first, 'spell-check', second]);
+    const spy = jest.spyOn(AgentGroupStore.prototype, 'forget').mockRejectedValue(new Error('out of order'));
+    for (const agentId of [first, second]) expect(await status('delete', { agentId })).toBe('INTERNAL');
+    spy.mockRestore();
+    expect(await status('get', { agentId: first })).toBe('NOT_FOUND');
+    expect(await listed({ groupId })).toEqual(['spell-check']);
+    await ok('delete', { agentId: first });
+    expect(await membersOf(groupId)).toEqual(['spell-check', second]);
+    await runJobs();
+    expect(await membersOf(groupId)).toEqual(['spell-check']);
+    expect(await itemsOf(engine, customer, 'AgentVersion')).toEqual([]);
+  });
+
+  test('gets no version of a change that was under way', async () => {
+    const agentId = await create();
+    const write = Table.prototype.write;
+    let isFirst = true;
+    const spy = jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
+      if (isFirst) {
+        isFirst = false;
+        await ok('delete', { agentId });
+      }
+      return write.call(this, ops);
+    });
+    expect(await status('version/update', { agentId, instructions: 'late' })).toBe('NOT_FOUND');
+    spy.mockRestore();
+    await runJobs();
+    expect(await itemsOf(engine, customer, 'AgentVersion')).toEqual([]);
+  });
+});
+
+describe('a group of agents', () => {
+  test('facts B4: is created, read, listed, changed and deleted', async () => {
+    const agentId = await create();
+    const { result } = (await call('groups/create', { name: '  Website ', description: 'D', agentIds: [agentId, 'spell-check', agentId], metadata: { team: 'web' } })).body;
+    expect(result.message).toBe('Agent group created successfully');
+    const { group } = result.data;
+    expect(group).toEqual({
+      id: expect.stringMatching(/^agrp_/), name: 'Website', description: 'D', agentIds: [agentId, 'spell-check'], metadata: { team: 'web', apiKey: customer.apiKey }, createdAt: expect.any(Number), updatedAt: group.createdAt,
+    });
+    const groupId = group.id;
+    expect((await call('groups/get', { groupId })).body.result).toEqual({ status: 'success', message: 'Agent group fetched successfully', data: { group } });
+    const { agentIds: _, ...row } = group;
+    expect((await call('groups/list', {})).body.result).toEqual({ status: 'success', message: 'Agent groups listed successfully', data: { groups: [{ ...row, agentCount: 2 }] } });
+    expect((await ok('groups/update', { groupId, name: 'New' })).group).toMatchObject({ name: 'New', description: 'D', agentIds: group.agentIds, metadata: group.metadata });
+    expect((await call('groups/delete', { groupId })).body.result).toEqual({ status: 'success', message: 'Agent group deleted successfully', data: { groupId } });
+    expect(await status('get', { agentId })).toBe('success');
+    for (const [path, data] of [['get', {}], ['update', { name: 'A' }], ['delete', {}], ['add-agents', { agentIds: ['spell-check'] }], ['remove-agents', { agentIds: ['spell-check'] }]] as const) {
+      expect([path, await status(`groups/${path}`, { groupId, ...data })]).toEqual([path, 'NOT_FOUND']);
+    }
+  });
+
+  test.each([
+    ['a blank name', 'create', { name: ' ' }, 'INVALID_ARGUMENT'],
+    ['a name of 201 characters', 'create', { name: 'x'.repeat(201) }, 'INVALID_ARGUMENT'],
+    ['a name of 200 characters and a space', 'create', { name: `${'x'.repeat(200)} ` }, 'success'],
+    ['a description of 2,001 characters', 'create', { name: 'A', description: 'x'.repeat(2_001) }, 'INVALID_ARGUMENT'],
+    ['101 agents, one of them', 'create', { name: 'A', agentIds: times(101, () => 'spell-check') }, 'INVALID_ARGUMENT'],
+    ['100 agents, one of them', 'create', { name: 'A', agentIds: times(100, () => 'spell-check') }, 'success'],
+    ['another field', 'create', { name: 'A', more: 1 }, 'INVALID_ARGUMENT'],
+    ['an agent that there is not', 'create', { name: 'A', agentIds: ['spell-check', 'agt_unknown'] }, 'NOT_FOUND'],
+    ['nothing', 'update', { groupId: 'agrp' }, 'INVALID_ARGUMENT'],
+    ['agents', 'update', { groupId: 'agrp', name: 'A', agentIds: [] }, 'INVALID_ARGUMENT'],
+    ['no agents', 'add-agents', { groupId: 'agrp', agentIds: [] }, 'INVALID_ARGUMENT'],
+    ['no agents', 'remove-agents', { groupId: 'agrp', agentIds: [] }, 'INVALID_ARGUMENT'],
+  ])('facts B4: %s in groups/%s', async (_what, path, data, expected) => {
+    expect(await status(`groups/${path}`, data)).toBe(expected);
+  });
+
+  test('facts B4: agents are added behind the others, each once, all or none; removed again and again', async () => {
+    const [a, b] = [await create(), await create()];
+    const groupId = await createGroup(['spell-check']);
+    expect((await ok('groups/add-agents', { groupId, agentIds: [a, 'spell-check', b] })).group.agentIds).toEqual(['spell-check', a, b]);
+    expect((await ok('groups/add-agents', { groupId, agentIds: [a] })).group.agentIds).toEqual(['spell-check', a, b]);
+    expect(await status('groups/add-agents', { groupId, agentIds: ['lorem-ipsum', 'agt_unknown'] })).toBe('NOT_FOUND');
+    expect(await membersOf(groupId)).toEqual(['spell-check', a, b]);
+    for (let i = 0; i < 2; i++) expect((await ok('groups/remove-agents', { groupId, agentIds: [a, 'agt_unknown'] })).group.agentIds).toEqual(['spell-check', b]);
+  });
+
+  test('facts B4: has at most 100 agents', async () => {
+    const custom = await Promise.all(times(101, () => create()));
+    const groupId = await createGroup(custom.slice(0, 99));
+    expect(await status('groups/add-agents', { groupId, agentIds: custom.slice(98) })).toBe('RESOURCE_EXHAUSTED');
+    expect(await membersOf(groupId)).toHaveLength(99);
+    expect(await status('groups/add-agents', { groupId, agentIds: custom.slice(0, 100) })).toBe('success');
+    expect(await listed({ groupId })).toEqual(custom.slice(0, 100));
+  });
+
+  test('facts B4: there are at most 50', async () => {
+    for (let i = 0; i < 50; i++) await createGroup([]);
+    expect(await status('groups/create', { name: 'One more' })).toBe('RESOURCE_EXHAUSTED');
+    expect((await ok('groups/list', {})).groups).toHaveLength(50);
+  });
+
+  test('the limit of groups holds for creations at the same time, and a deletion makes room for exactly one', async () => {
+    const groups: string[] = [];
+    for (let i = 0; i < 45; i++) groups.push(await createGroup([]));
+    const outcomes = await Promise.all(Array.from({ length: 15 }, () => status('groups/create', { name: 'At once' })));
+    expect(outcomes.toSorted()).toEqual([...Array(10).fill('RESOURCE_EXHAUSTED'), ...Array(5).fill('success')]);
+    await ok('groups/delete', { groupId: groups[0] });
+    expect([await status('groups/create', { name: 'In its place' }), await status('groups/create', { name: 'One more' })]).toEqual(['success', 'RESOURCE_EXHAUSTED']);
+    expect((await ok('groups/list', {})).groups).toHaveLength(50);
+  });
+
+  test('keeps what several add at the same time', async () => {
+    const groupId = await createGroup([]);
+    await Promise.all(builtIn.map((agentId) => ok('groups/add-agents', { groupId, agentIds: [agentId] })));
+    expect((await membersOf(groupId)).toSorted()).toEqual(builtIn.toSorted());
+  });
+});
+
+test('agents and groups of another customer are NOT_FOUND', async () => {
+  const agentId = await create({ instructions: 'Look.' });
+  const groupId = await createGroup([agentId]);
+  const owner = customer;
+  customer = await newCustomer();
+  for (const [path, data] of [
+    ['get', { agentId }], ['get', { groupId }], ['update', { agentId, name: 'A' }], ['version/update', { agentId, instructions: 'A' }], ['versions/list', { agentId }], ['versions/restore', { agentId }],
+    ['groups/get', { groupId }], ['groups/update', { groupId, name: 'A' }], ['groups/delete', { groupId }], ['groups/add-agents', { groupId, agentIds: ['spell-check'] }], ['groups/create', { name: 'A', agentIds: [agentId] }],
+  ] as const) expect([path, await status(path, data)]).toEqual([path, 'NOT_FOUND']);
+  await ok('delete', { agentId });
+  customer = owner;
+  expect(await listed({ groupId })).toEqual([agentId]);
+});

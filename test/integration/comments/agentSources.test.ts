@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { serviceName } from '../../../lib/app/serviceName.ts';
+import { itemsOf, nda } from '../../support/content.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { addThreads, comment, getThread, idsIn, thread } from '../../support/threads.ts';
+
+let engine: Engine;
+let customer: Customer;
+beforeAll(async () => {
+  // The headers of calls keep their names: only what the functions read as the service name is another one.
+  Object.assign(serviceName, { open: () => 'collab' });
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newCustomer();
+});
+
+const agent = (agentSource: string, more: object = {}) => ({ agentSource, agentId: 'spell-check', executionId: `run-${agentSource}`, reason: { title: 't', description: 'd', severity: 'low' }, ...more });
+const found = (agentSource: string) => comment({ agent: agent(agentSource, { agentName: 'Lint' }) });
+const add = () => addThreads(customer, ['collab', 'svc', 'external'].map((source) => thread(source, { commentData: [found(source)] })));
+const list = async (data: object) => idsIn(await customer.ok('/v2/commentannotations/get', { ...nda, order: 'asc', ...data })).toSorted();
+
+describe('agentSource', () => {
+  test('accepts the name of the service, svc and external, and returns what was sent', async () => {
+    expect(Object.values<any>(await add()).map(({ success }) => success)).toEqual([true, true, true]);
+    for (const source of ['collab', 'svc', 'external']) expect((await getThread(customer, source)).comments[0].agent.agentSource).toBe(source);
+    const inThread = { ...nda, annotationId: 'svc' };
+    expect(await customer.ok('/v2/commentannotations/comments/add', { ...inThread, commentData: [found('collab')] })).toEqual([2]);
+    expect(await customer.ok('/v2/commentannotations/comments/update', { ...inThread, commentIds: [1], updatedData: { agent: agent('collab') } })).toMatchObject({ 1: { success: true } });
+  });
+
+  test('means the same agents by the name of the service and by svc', async () => {
+    await add();
+    expect(await list({ agentSource: 'collab' })).toEqual(['collab', 'svc']);
+    expect(await list({ agentSource: 'svc' })).toEqual(['collab', 'svc']);
+    expect(await list({ agentSource: 'external' })).toEqual(['external']);
+    expect(await list({ agentSource: 'other' })).toEqual([]);
+    expect((await itemsOf(engine, customer, 'AgentRun')).map(({ executionId }) => executionId).toSorted()).toEqual(['run-collab', 'run-svc']);
+  });
+
+  test('of the service names an agent that exists', async () => {
+    const added = await addThreads(customer, [thread('a', { commentData: [comment({ agent: agent('collab', { agentId: 'nobody' }) })] })]);
+    expect(added.a).toMatchObject({ success: false, message: 'Agent nobody not found.' });
+  });
+
+  test.each([
+    ['annotations/add', '/v2/commentannotations/add', { commentAnnotations: [thread('b', { commentData: [found('other')] })] }],
+    ['comments/add', '/v2/commentannotations/comments/add', { annotationId: 'svc', commentData: [found('other')] }],
+    ['comments/update', '/v2/commentannotations/comments/update', { annotationId: 'svc', updatedData: { agent: agent('other') } }],
+  ])('of another name is INVALID_ARGUMENT in %s', async (_what, path, data) => {
+    await add();
+    const { status, body } = await customer.call(path, { ...nda, ...data });
+    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', 'agent.agentSource must be "svc" or "collab" or "external"']);
+    expect(await list({})).toEqual(['collab', 'external', 'svc']);
+  });
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { itemsOf, nda } from '../../support/content.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { JobRunner } from '../../support/removal.ts';
+import { addThreads, numbered, thread, threadPages } from '../../support/threads.ts';
+
+const GET = '/v2/commentannotations/get';
+
+let engine: Engine;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newCustomer();
+});
+
+/** The number and the index of each thread of a document, by its id. */
+async function numbersIn(documentId: string = nda.documentId): Promise<Record<string, [number, number]>> {
+  const rows = (await threadPages(customer, { organizationId: nda.organizationId, documentId, pageSize: 1_000 })).flat();
+  return Object.fromEntries(rows.map(({ annotationId, annotationNumber, annotationIndex }) => [annotationId, [annotationNumber, annotationIndex]]));
+}
+
+/** Deletes a document or an organization and runs the job that removes its content. */
+async function deleteNow(path: string, data: object): Promise<void> {
+  await customer.ok(path, data);
+  const [job, ...more] = (await itemsOf(engine, customer, 'Job')).filter(({ kind }) => /^remove(Organization|Documents)$/.test(kind));
+  expect(more).toEqual([]);
+  await new JobRunner(Date.now()).finish({ tenant: customer.apiKey, jobId: job!.jobId });
+}
+
+describe('the number of a thread', () => {
+  test('counts the threads of a document over several calls, and the index is one less', async () => {
+    await addThreads(customer, [thread('a'), thread('b'), thread('c')]);
+    await addThreads(customer, [thread('d'), thread('e')]);
+    expect(await numbersIn()).toEqual({ a: [1, 0], b: [2, 1], c: [3, 2], d: [4, 3], e: [5, 4] });
+  });
+
+  test('is the same in a page, by id, by document and after an update', async () => {
+    await addThreads(customer, [thread('a'), thread('b')]);
+    await customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['b'], updatedData: { status: { id: 'RESOLVED', type: 'terminal' } } });
+    await customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId: 'b', commentData: [{ commentText: 'more', from: { userId: 'ada' } }] });
+    const [byId] = await customer.ok(GET, { ...nda, annotationIds: ['b'] });
+    const { nda: [grouped] } = await customer.ok(GET, { ...nda, groupByDocumentId: true });
+    const anywhere = await customer.ok(GET, { organizationId: nda.organizationId, annotationIds: ['b'] });
+    expect([byId, grouped, ...anywhere].map(({ annotationNumber, annotationIndex }) => [annotationNumber, annotationIndex])).toEqual([[2, 1], [2, 1], [2, 1]]);
+    expect(await numbersIn()).toEqual({ a: [1, 0], b: [2, 1] });
+  });
+
+  test('begins with 1 in each document', async () => {
+    await addThreads(customer, [thread('a'), thread('b')]);
+    await addThreads(customer, [thread('a')], { documentId: 'other' });
+    expect([await numbersIn(), await numbersIn('other')]).toEqual([{ a: [1, 0], b: [2, 1] }, { a: [1, 0] }]);
+  });
+
+  test('is unique when ten calls add threads at the same time', async () => {
+    await addThreads(customer, [thread('first')]);
+    await Promise.all(numbered('t', 10).map((id) => addThreads(customer, [thread(`${id}a`), thread(`${id}b`), thread(`${id}c`)])));
+    const numbers = Object.values(await numbersIn()).map(([number]) => number);
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 31 }, (_each, index) => index + 1));
+  });
+
+  test('stays with a thread that is added again, and a thread that fails leaves a gap', async () => {
+    await addThreads(customer, [thread('a')]);
+    expect(await addThreads(customer, [thread('a'), thread('b')])).toMatchObject({ a: { success: false }, b: { success: true } });
+    expect(await numbersIn()).toEqual({ a: [1, 0], b: [3, 2] });
+  });
+
+  test('is not given again after the thread was deleted', async () => {
+    await addThreads(customer, [thread('a'), thread('b')]);
+    await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['b'] });
+    await addThreads(customer, [thread('b')]);
+    await customer.ok('/v2/commentannotations/delete', nda);
+    await addThreads(customer, [thread('c')]);
+    expect(await numbersIn()).toEqual({ c: [4, 3] });
+  });
+
+  test.each([
+    ['document', '/v2/organizations/documents/delete', { organizationId: nda.organizationId, documentIds: [nda.documentId] }],
+    ['organization', '/v2/organizations/delete', { organizationIds: [nda.organizationId] }],
+  ])('begins with 1 again in a document that is created after its %s was deleted, and the old counter is removed', async (_name, path, data) => {
+    await addThreads(customer, [thread('a'), thread('b')]);
+    const [counter] = await itemsOf(engine, customer, 'ThreadCounter');
+    await deleteNow(path, data);
+    expect([counter!.last, await itemsOf(engine, customer, 'ThreadCounter')]).toEqual([2, []]);
+    await addThreads(customer, [thread('c')]);
+    expect(await numbersIn()).toEqual({ c: [1, 0] });
+  });
+});

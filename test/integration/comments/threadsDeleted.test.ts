@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { itemsOf, nda } from '../../support/content.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { addThreads, numbered, thread } from '../../support/threads.ts';
+
+const GET = '/v2/commentannotations/get';
+const DAY = 24 * 60 * 60 * 1000;
+
+let engine: Engine;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newCustomer();
+});
+
+const remove = (annotationIds: readonly string[], at: object = nda) => customer.ok('/v2/commentannotations/delete', { ...at, annotationIds });
+async function page(data: object): Promise<{ ids: string[]; rows: any[]; nextPageToken: string | null; data: unknown }> {
+  const { status, body } = await customer.call(GET, { organizationId: 'acme', ...data });
+  expect([status, body.error]).toEqual([200, undefined]);
+  const { deletedAnnotations: rows, nextPageToken, data: threads } = body.result;
+  return { ids: rows.map(({ annotationId }: any) => annotationId), rows, nextPageToken, data: threads };
+}
+
+describe('deletedAfter of commentannotations/get', () => {
+  test('lists the ids of threads that were deleted from a time on, with document and time', async () => {
+    const start = Date.now();
+    await addThreads(customer, [thread('a'), thread('b'), thread('stays')]);
+    await remove(['a']);
+    await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'b' });
+    const { ids, rows, data, nextPageToken } = await page({ documentId: 'nda', deletedAfter: start });
+    expect([ids.sort(), data, nextPageToken]).toEqual([['a', 'b'], [], null]);
+    expect(rows[0]).toEqual({ annotationId: expect.any(String), documentId: 'nda', deletedAt: expect.any(Number) });
+    expect(rows[0].deletedAt).toBeGreaterThanOrEqual(start);
+    const last = Math.max(...rows.map(({ deletedAt }) => deletedAt));
+    expect((await page({ documentId: 'nda', deletedAfter: new Date(last + 1).toISOString() })).ids).toEqual([]);
+    expect((await page({ documentId: 'nda', deletedAfter: last })).ids).toContain('b');
+  });
+
+  test('gives each deletion of several documents once, page by page, while more are deleted', async () => {
+    for (const documentId of ['d1', 'd2', 'd3']) {
+      await addThreads(customer, [...numbered(`${documentId}-`, 7), `${documentId}-late`].map((id) => thread(id)), { documentId });
+      await remove(numbered(`${documentId}-`, 7), { ...nda, documentId });
+    }
+    const found: string[] = [];
+    let pageToken: string | undefined;
+    do {
+      const { ids, nextPageToken } = await page({ deletedAfter: 0, pageSize: 4, pageToken });
+      found.push(...ids);
+      pageToken = nextPageToken ?? undefined;
+      if (found.length === 4) await remove(['d1-late'], { ...nda, documentId: 'd1' });
+    } while (pageToken);
+    const expected = ['d1', 'd2', 'd3'].flatMap((documentId) => numbered(`${documentId}-`, 7));
+    expect(found.filter((id) => !id.endsWith('late')).sort()).toEqual(expected.sort());
+    expect(new Set(found).size).toBe(found.length);
+  });
+
+  test('shows nothing of another document, organization or tenant', async () => {
+    await addThreads(customer, [thread('mine')]);
+    await addThreads(customer, [thread('elsewhere')], { documentId: 'other' });
+    await remove(['mine']);
+    expect((await page({ documentId: 'other', deletedAfter: 0 })).ids).toEqual([]);
+    await customer.ok('/v2/organizations/documents/add', { organizationId: 'second', createOrganization: true, documents: [{ documentId: 'nda' }] });
+    expect((await page({ organizationId: 'second', deletedAfter: 0 })).ids).toEqual([]);
+    const stranger = await newCustomer();
+    await addThreads(stranger, [thread('theirs')]);
+    expect((await stranger.call(GET, { organizationId: 'acme', documentId: 'nda', deletedAfter: 0 })).body.result.deletedAnnotations).toEqual([]);
+    await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
+    expect((await page({ deletedAfter: 0 })).ids).toEqual([]);
+  });
+
+  test('keeps a deletion for 30 days', async () => {
+    await addThreads(customer, [thread('a')]);
+    await remove(['a']);
+    const [item] = await itemsOf(engine, customer, 'DeletedThread');
+    expect(item!.ttl).toBe(Math.floor((item!.deletedAt + 30 * DAY) / 1000));
+    expect(JSON.stringify(item)).not.toMatch(/ada|comment/);
+  });
+
+  test.each([['annotationIds', { annotationIds: ['a'] }], ['statusIds', { statusIds: ['OPEN'] }], ['order', { order: 'asc' }], ['a time that is none', { deletedAfter: 'soon' }]])('with %s is INVALID_ARGUMENT naming deletedAfter', async (_what, more) => {
+    await addThreads(customer, [thread('a')]);
+    const { status, body } = await customer.call(GET, { ...nda, deletedAfter: 0, ...more });
+    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining('deletedAfter')]);
+  });
+});

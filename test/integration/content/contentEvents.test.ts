@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import * as z from 'zod';
+import { Table, type WriteOp } from '../../../lib/table/table.ts';
+import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
+import { LARGEST_PAYLOAD_BYTES } from '../../../lib/events/rules/payload.ts';
+import { type Emitted, emitted, itemsOf, nda } from '../../support/content.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { ada, addThreads, comment, thread } from '../../support/threads.ts';
+
+let engine: Engine;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newCustomer();
+  await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: nda.organizationId, organizationName: 'Acme' }] });
+  await customer.ok('/v2/organizations/documents/add', { organizationId: nda.organizationId, folderId: 'contracts', createFolder: true, documents: [{ documentId: nda.documentId, documentName: 'NDA', metadata: { client: 'Initech' } }] });
+});
+
+/** The most that one open field and one text hold. */
+const [OBJECT, TEXT] = [60_000, 32_000];
+const bob = { userId: 'bob', name: 'Bob' };
+const visibility = { type: 'restricted', userIds: ['bob', 'eve'] };
+
+/** What is added to every thread, comment, status and priority: nothing, or nearly as much as there may be. */
+const sizes = {
+  'of usual size': { object: {}, comment: {}, thread: {} },
+  'as large as it may be': {
+    object: { note: 'n'.repeat(OBJECT) },
+    comment: { commentText: 't'.repeat(TEXT), commentHtml: 'h'.repeat(TEXT), metadata: { note: 'm'.repeat(OBJECT) }, attachments: [{ note: 'a'.repeat(OBJECT) }] },
+    thread: { metadata: { note: 'm'.repeat(OBJECT) }, targetElement: { note: 'e'.repeat(OBJECT) } },
+  },
+};
+type Size = (typeof sizes)[keyof typeof sizes];
+
+type Step = [event: string, path: string, data: object];
+
+/** Changes of one thread, each with the event that it makes when it is asked for. */
+function stepsOf(annotationId: string, { object, ...size }: Size, asked: object): Step[] {
+  const of = (data: object) => ({ ...nda, annotationId, ...asked, ...data });
+  const change = (updatedData: object) => ({ ...nda, annotationIds: [annotationId], updatedData, actionUser: bob, ...asked });
+  const [ADD, UPDATE] = ['/v2/commentannotations/add', '/v2/commentannotations/update'];
+  return [
+    ['comment_annotation.add', ADD, { ...nda, commentAnnotations: [thread(annotationId, { type: 'suggestion', visibility, location: { id: 'page-1', locationName: 'Page 1' }, ...size.thread, commentData: [comment({ ...size.comment, ...asked })] })] }],
+    ['comment.add', '/v2/commentannotations/comments/add', { ...nda, annotationId, commentData: [comment({ from: bob, ...size.comment, ...asked })] }],
+    ['comment.update', '/v2/commentannotations/comments/update', of({ commentIds: [2], updatedData: { commentText: 'other' } })],
+    ['comment_annotation.status_change', UPDATE, change({ status: { id: 'BLOCKED', name: 'Blocked', ...object } })],
+    ['comment_annotation.assign', UPDATE, change({ assignedTo: { userId: 'eve', name: 'Eve' } })],
+    ['comment_annotation.priority_change', UPDATE, change({ priority: { id: 'P1', name: 'High', ...object } })],
+    ['comment_annotation.custom_list_change', UPDATE, change({ customList: [{ id: 'a' }] })],
+    ['comment_annotation.subscribe', UPDATE, change({ subscribedUsers: [bob] })],
+    ['comment_annotation.unsubscribe', UPDATE, change({ unsubscribedUsers: [bob] })],
+    ['comment_annotation.suggestion_accept', UPDATE, change({ suggestion: { status: 'accepted', ...object } })],
+    ['comment_annotation.suggestion_reject', UPDATE, change({ suggestion: { status: 'rejected', ...object } })],
+    ['comment.delete', '/v2/commentannotations/comments/delete', of({ commentIds: [2] })],
+  ];
+}
+
+/** Always told. */
+const reactionSteps = (annotationId: string): Step[] => [
+  ['comment.reaction_add', '/v2/reactions/add', { ...nda, reactions: [{ annotationId: `r-${annotationId}`, icon: '+', from: bob, commentAnnotationId: annotationId, commentId: 1 }] }],
+  ['comment.reaction_delete', '/v2/reactions/delete', { ...nda, annotationIds: [`r-${annotationId}`], actionUser: bob }],
+];
+
+/** The types of the events that are new since the last time. */
+async function newEvents(known: Set<string>): Promise<string[]> {
+  const events = (await itemsOf(engine, customer, 'Event')).filter(({ eventId }) => !known.has(eventId));
+  for (const { eventId } of events) known.add(eventId);
+  return events.map(({ event }) => event);
+}
+
+/** The parts of an event of source `comment` (facts B7). */
+const User = z.looseObject({ userId: z.string().min(1) });
+const Place = (whole: boolean) => z.strictObject({
+  apiKey: z.string(),
+  organization: z.looseObject({ organizationId: z.literal('acme'), ...(whole && { organizationName: z.literal('Acme') }) }),
+  document: z.looseObject({ documentId: z.literal('nda'), ...(whole && { documentName: z.literal('NDA'), client: z.literal('Initech') }) }),
+  ...(whole && { folderId: z.literal('contracts'), locations: z.tuple([z.looseObject({ id: z.literal('page-1'), locationName: z.literal('Page 1') })]) }),
+});
+const Comment = z.looseObject({ commentId: z.int(), type: z.literal('text'), from: User, createdAt: z.int(), lastUpdated: z.iso.datetime(), status: z.enum(['added', 'updated']) });
+const Annotation = z.looseObject({
+  annotationId: z.string(), type: z.literal('suggestion'), sourceType: z.literal('rest-api'), comments: z.array(Comment), commentCount: z.int().min(1), from: User, status: z.looseObject({ id: z.string() }),
+  involvedUserIds: z.array(z.string()), mentionedUserIds: z.array(z.string()), createdAt: z.int(), lastUpdated: z.int(), locationId: z.literal('page-1'), visibility: z.looseObject({ type: z.literal('restricted') }),
+});
+const Reduced = { annotation: z.looseObject({ annotationId: z.string(), commentCount: z.int() }), comment: z.looseObject({ commentId: z.int(), from: User }) };
+const Named = z.looseObject({ id: z.string() });
+
+function payloadSchema(event: string, whole: boolean) {
+  const aboutComment = event.startsWith('comment.') || event === 'comment_annotation.add';
+  return z.strictObject({
+    actionUser: User,
+    commentAnnotation: whole ? Annotation : Reduced.annotation,
+    ...(aboutComment && { targetComment: whole ? Comment : Reduced.comment }),
+    metadata: Place(whole),
+    ...(event === 'comment_annotation.status_change' && { oldStatus: Named, newStatus: Named }),
+    ...(event === 'comment_annotation.priority_change' && { newPriority: Named }),
+    visibility: z.strictObject({ type: z.literal('restricted'), userIds: z.tuple([z.literal('bob'), z.literal('eve')]) }),
+    ...(!whole && { truncated: z.literal(true) }),
+  });
+}
+
+function expectPayload({ event, data }: Emitted): void {
+  const { success, error } = payloadSchema(event, data.truncated !== true).safeParse(data);
+  expect([event, success, error?.issues]).toEqual([event, true, undefined]);
+}
+
+describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
+  test('facts B6: each change that asks is told as one event, and what does not ask or changes nothing as none', async () => {
+    const known = new Set<string>();
+    const expectEvents = async (step: Step, expected: string[]) => {
+      const [event, path, data] = step;
+      const { status, body } = await customer.call(path, data);
+      expect([event, status, body.error]).toEqual([event, 200, undefined]);
+      expect([event, await newEvents(known)]).toEqual([event, expected]);
+    };
+    for (const step of stepsOf('quiet', size, {})) await expectEvents(step, []);
+    for (const step of stepsOf('loud', size, { triggerNotification: true })) {
+      await expectEvents(step, [step[0]]);
+      // A repeated call changes nothing, except that comments/add adds one more; a repeated comments/update emits its event again.
+      if (step[0] !== 'comment.add') await expectEvents(step, step[0] === 'comment.update' ? [step[0]] : []);
+    }
+    for (const step of reactionSteps('loud')) {
+      await expectEvents(step, [step[0]]);
+      await expectEvents(step, []);
+    }
+  });
+
+  test('facts B7: says in each event what such an event has, in 256 KB at most, in the transaction of its change', async () => {
+    const transactions: (readonly WriteOp[])[] = [];
+    const write = Table.prototype.write;
+    const spy = jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
+      const outcome = await write.call(this, ops);
+      if (outcome === 'done') transactions.push(ops);
+      return outcome;
+    });
+    try {
+      for (const [, path, data] of [...stepsOf('loud', size, { triggerNotification: true }), ...reactionSteps('loud')]) await customer.ok(path, data);
+    } finally {
+      spy.mockRestore();
+    }
+    const events = await emitted(engine, customer);
+    // Those of moderators come from elsewhere: there is no operation that accepts, rejects or approves a thread.
+    const others = ['comment_annotation.accept', 'comment_annotation.reject', 'comment_annotation.approve'];
+    expect(events.map(({ event }) => event).sort()).toEqual(triggerTypes.filter((type) => type.startsWith('comment') && !others.includes(type)).toSorted());
+    for (const event of events) expectPayload(event);
+    expect(events.some(({ data }) => data.truncated)).toBe(size === sizes['as large as it may be']);
+    for (const { payload } of await itemsOf(engine, customer, 'EventPayload')) expect(Buffer.byteLength(payload)).toBeLessThanOrEqual(LARGEST_PAYLOAD_BYTES);
+
+    const isEvent = (op: WriteOp) => 'put' in op && op.put._t === 'Event';
+    const isContent = (op: WriteOp) => ('put' in op ? ['Thread', 'Comment', 'Reaction'].includes(op.put._t as string) : /#(THREADS|REACTIONS)$/.test(op.remove.PK));
+    expect(transactions.flatMap((ops) => ops.filter(isEvent))).toHaveLength(events.length);
+    for (const ops of transactions.filter((some) => some.some(isEvent))) expect([ops.filter(isEvent).length, ops.some(isContent)]).toEqual([1, true]);
+  });
+
+  test('deleted whole is one comment.delete, and a recording is one recorder.done with its assets', async () => {
+    await addThreads(customer, [thread('a', { type: 'suggestion', visibility, location: { id: 'page-1', locationName: 'Page 1' }, ...size.thread, commentData: [comment(size.comment), comment()] })]);
+    await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['a'], triggerNotification: true, actionUser: bob });
+    await customer.ok('/v2/recordings/add', { ...nda, recordings: [{ annotationId: 'rec', recordingType: 'audio', from: ada, location: { id: 'page-1', locationName: 'Page 1' }, transcription: 'note' in size.object ? { contentSummary: 's'.repeat(OBJECT) } : 'hi', attachments: [{ name: 'a.mp3', url: 'https://files.example.com/a.mp3', mimeType: 'audio/mpeg', size: 1 }] }] });
+    const [deleted, recorded] = (await emitted(engine, customer)).toSorted((a, b) => (a.event < b.event ? -1 : 1)) as [Emitted, Emitted];
+    expect([deleted.event, deleted.data.actionUser.userId, deleted.data.commentAnnotation.annotationId, deleted.data.visibility]).toEqual(['comment.delete', 'bob', 'a', visibility]);
+    expect(recorded).toMatchObject({ event: 'recorder.done', data: { actionUser: ada, recorderId: 'rec', from: ada, metadata: { locations: [{ id: 'page-1' }] } } });
+    const asset = { version: 1, url: 'https://files.example.com/a.mp3', mimeType: 'audio/mpeg', fileName: 'a.mp3', fileSizeInBytes: 1, fileFormat: 'mp3' };
+    expect([recorded.data.assets, recorded.data.assetsAllVersions]).toEqual([[asset], [asset]]);
+  });
+});

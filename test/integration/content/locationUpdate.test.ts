@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { LocationUpdater } from '../../../lib/content/locationUpdater.ts';
+import { Table, type WriteOp } from '../../../lib/table/table.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { everyItem } from '../../support/items.ts';
+
+const UPDATE = '/v1/organizations/documents/locations/update';
+const DELETE = '/v1/organizations/documents/locations/data/delete';
+const ada = { userId: 'ada' };
+const oldLocation = { id: 'chapter-1', locationName: 'Chapter 1', page: 3 };
+const newLocation = { id: 'chapter-2', locationName: 'Chapter 2' };
+
+let engine: Engine;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newCustomer();
+  await addDocuments(customer);
+});
+
+async function addDocuments(to: Customer) {
+  for (const organizationId of ['acme', 'beta']) await to.ok('/v2/organizations/documents/add', { organizationId, createOrganization: true, documents: [{ documentId: 'nda' }, { documentId: 'offer' }] });
+}
+
+const credentials = ({ apiKey, authToken }: Customer) => ({ apiKey, authToken });
+const update = (more: object = {}) => customer.call(UPDATE, { ...credentials(customer), documentId: 'nda', migrate: { oldLocation: { id: 'chapter-1' }, newLocation }, ...more });
+const table = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
+
+/** Adds a record of each kind at a location. */
+async function fill(location: object = oldLocation, place: object = {}, suffix = '', to = customer) {
+  const at = { organizationId: 'acme', documentId: 'nda', ...place };
+  await to.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId: `t${suffix}`, location, commentData: [{ commentText: 'a', from: ada }] }] });
+  await to.ok('/v2/reactions/add', { ...at, reactions: [{ annotationId: `own${suffix}`, icon: 'heart', from: ada, location }] });
+  await to.ok('/v2/recordings/add', { ...at, recordings: [{ annotationId: `rec${suffix}`, recordingType: 'audio', from: ada, location }] });
+  await to.ok('/v2/notifications/add', { ...at, notificationId: `n${suffix}`, actionUser: ada, notifyUsers: [ada], displayHeadlineMessageTemplate: 'x', displayBodyMessage: 'y', location });
+}
+
+/** The stored records with a location, as they are in the table. */
+async function records(of = customer) {
+  return (await everyItem(engine)).filter(({ PK, location }) => PK.includes(of.apiKey) && typeof location === 'string');
+}
+
+/** The location of each record by its id. */
+async function locations(of = customer): Promise<Record<string, [key: string, location: object]>> {
+  return Object.fromEntries((await records(of)).map(({ annotationId, id, location, locationKey }) => [annotationId ?? id, [locationKey, JSON.parse(location)] as [string, object]]));
+}
+const all = (key: string, location: object, suffix = '') => Object.fromEntries(['t', 'own', 'rec', 'n'].map((id) => [id + suffix, [key, location]]));
+
+describe('locations/update', () => {
+  test('replaces the location of threads, reactions, recordings and notifications, and answers null', async () => {
+    await fill();
+    const { status, body } = await update();
+    expect([status, body]).toEqual([200, { result: { status: 'success', message: 'Location updated.', data: null } }]);
+    expect(await locations()).toEqual(all('chapter-2', newLocation));
+  });
+
+  test('merges the fields into the stored location with merge', async () => {
+    await fill();
+    expect((await update({ merge: true, migrate: { oldLocation: { id: 'chapter-1' }, newLocation: { locationName: 'One', color: 'red' } } })).status).toBe(200);
+    expect(await locations()).toEqual(all('chapter-1', { id: 'chapter-1', locationName: 'One', page: 3, color: 'red' }));
+  });
+
+  test('makes content findable under the new location and no longer under the old one', async () => {
+    await fill();
+    await update();
+    const found = async (locationId: string) => {
+      const threads = await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda', locationIds: [locationId] });
+      const notifications = await customer.ok('/v2/notifications/get', { organizationId: 'acme', documentId: 'nda', locationId });
+      return [...threads, ...notifications].map(({ annotationId, id, location }) => [annotationId ?? id, location]);
+    };
+    expect([await found('chapter-1'), await found('chapter-2')]).toEqual([[], [['t', newLocation], ['n', newLocation]]]);
+    // The deletion finds records through the index.
+    const remove = (id: string) => customer.call(DELETE, { ...credentials(customer), documentId: 'nda', location: { id } });
+    await remove('chapter-1');
+    expect(Object.keys(await locations())).toHaveLength(4);
+    await remove('chapter-2');
+    expect(await locations()).toEqual({});
+  });
+
+  test('moves lastUpdated of a thread and keeps its comments and creation time', async () => {
+    await fill();
+    const read = async () => (await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda', annotationIds: ['t'] }))[0];
+    const before = await read();
+    await update();
+    const after = await read();
+    expect(after).toEqual({ ...before, location: newLocation, locationId: 'chapter-2', lastUpdated: expect.any(Number) });
+    expect(after.lastUpdated).toBeGreaterThan(before.lastUpdated);
+  });
+
+  test.each([
+    ['its name when it has no id', { locationName: 'Chapter' }, { locationName: 'Chapter', page: 9 }],
+    ['the whole object otherwise, whatever the order of its keys', { version: { id: 'v1', name: 'First' }, page: 1 }, { page: 1, version: { name: 'First', id: 'v1' } }],
+  ])('finds a location by %s', async (_what, written, named) => {
+    await fill(written);
+    await update({ migrate: { oldLocation: named, newLocation } });
+    expect(await locations()).toEqual(all('chapter-2', newLocation));
+  });
+
+  test('leaves other locations, documents and tenants alone', async () => {
+    const other = await newCustomer();
+    await addDocuments(other);
+    await fill(oldLocation, {}, '', other);
+    await fill({ id: 'chapter-10' }, {}, '-10');
+    await fill({ locationName: 'chapter-1' }, {}, '-name');
+    await fill(oldLocation, { documentId: 'offer' }, '-offer');
+    const before = [await records(), await records(other)];
+    expect((await update()).status).toBe(200);
+    expect([await records(), await records(other)]).toEqual(before);
+  });
+
+  test('changes every organization that has the document, or only the named one', async () => {
+    await fill();
+    await fill(oldLocation, { organizationId: 'beta' }, '-beta');
+    await update({ organizationId: 'beta' });
+    expect(await locations()).toEqual({ ...all('chapter-1', oldLocation), ...all('chapter-2', newLocation, '-beta') });
+    await fill(oldLocation, { organizationId: 'beta' }, '-more');
+    await update();
+    expect(await locations()).toEqual({ ...all('chapter-2', newLocation), ...all('chapter-2', newLocation, '-beta'), ...all('chapter-2', newLocation, '-more') });
+  });
+
+  test('changes nothing when it is repeated, or when the location or document is unknown', async () => {
+    await fill();
+    for (const merge of [false, true]) {
+      const migrate = { oldLocation: { id: 'chapter-1' }, newLocation: { id: 'chapter-1', page: 4 } };
+      await update({ migrate, merge });
+      const before = await records();
+      expect((await update({ migrate, merge })).status).toBe(200);
+      expect((await update({ migrate: { ...migrate, oldLocation: { id: 'nowhere' } }, merge })).status).toBe(200);
+      expect((await update({ documentId: 'nowhere', migrate, merge })).status).toBe(200);
+      expect(await records()).toEqual(before);
+    }
+  });
+
+  test('changes more records than one page reads', async () => {
+    for (let i = 0; i < 150; i += 50) {
+      await customer.ok('/v2/recordings/add', { organizationId: 'acme', documentId: 'nda', recordings: Array.from({ length: 50 }, (_, j) => ({ annotationId: `rec${i + j}`, recordingType: 'audio', from: ada, location: oldLocation })) });
+    }
+    // Keys of the index stay with the first change and move with the second.
+    for (const location of [{ ...oldLocation, page: 4 }, newLocation]) {
+      expect((await update({ migrate: { oldLocation, newLocation: location } })).status).toBe(200);
+      expect(Object.values(await locations())).toEqual(Array.from({ length: 150 }, () => [location.id, location]));
+    }
+  });
+
+  test('is UNAVAILABLE when the time is over, and the next call continues', async () => {
+    await customer.ok('/v2/recordings/add', { organizationId: 'acme', documentId: 'nda', recordings: Array.from({ length: 30 }, (_, i) => ({ annotationId: `rec${i}`, recordingType: 'audio', from: ada, location: oldLocation })) });
+    const calls = { left: 20 };
+    const clock = () => (calls.left-- > 0 ? 0 : 60_000);
+    const updater = new LocationUpdater(new Table(table(), TABLE_NAME), clock);
+    await expect(updater.update(customer.apiKey, { documentId: 'nda', oldLocation, newLocation, merge: false })).rejects.toMatchObject({ status: 'UNAVAILABLE', message: 'Not everything is updated yet. Send the request again.' });
+    const changed = async () => Object.values(await locations()).filter(([key]) => key === 'chapter-2').length;
+    expect(await changed()).toBeGreaterThan(0);
+    expect(await changed()).toBeLessThan(30);
+    expect((await update()).status).toBe(200);
+    expect(await changed()).toBe(30);
+  });
+
+  test('keeps what another request writes between its read and its write', async () => {
+    await fill();
+    /** Changes the thread just before its first write. */
+    class Contended extends Table {
+      #contended = false;
+      override async write(ops: readonly WriteOp[]) {
+        if (!this.#contended && ops.some((op) => 'put' in op && op.put._t === 'Thread')) {
+          this.#contended = true;
+          await customer.ok('/v2/commentannotations/update', { organizationId: 'acme', documentId: 'nda', annotationIds: ['t'], updatedData: { priority: { id: 'P0' } } });
+        }
+        return super.write(ops);
+      }
+    }
+    await new LocationUpdater(new Contended(table(), TABLE_NAME)).update(customer.apiKey, { documentId: 'nda', oldLocation, newLocation, merge: false });
+    expect(await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda', annotationIds: ['t'] })).toMatchObject([{ location: newLocation, priority: { id: 'P0' } }]);
+  });
+
+  test('leaves a record that another request moves elsewhere between its read and its write', async () => {
+    await fill();
+    class Contended extends Table {
+      #contended = false;
+      override async write(ops: readonly WriteOp[]) {
+        if (!this.#contended && ops.some((op) => 'put' in op && op.put._t === 'Thread')) {
+          this.#contended = true;
+          await customer.ok('/v2/commentannotations/update', { organizationId: 'acme', documentId: 'nda', annotationIds: ['t'], updatedData: { location: { id: 'elsewhere' } } });
+        }
+        return super.write(ops);
+      }
+    }
+    await new LocationUpdater(new Contended(table(), TABLE_NAME)).update(customer.apiKey, { documentId: 'nda', oldLocation, newLocation, merge: false });
+    expect((await locations()).t).toEqual(['elsewhere', { id: 'elsewhere' }]);
+  });
+
+  test('refuses to merge a location beyond the size of a location', async () => {
+    await fill({ id: 'chapter-1', text: 'x'.repeat(40_000) });
+    const { status, body } = await update({ merge: true, migrate: { oldLocation, newLocation: { id: 'chapter-1', more: 'x'.repeat(40_000) } } });
+    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', 'migrate.newLocation makes a location or its content too large']);
+  });
+
+  test('requires the credentials of the headers in the body', async () => {
+    await fill();
+    const before = await records();
+    const other = await newCustomer();
+    for (const wrong of [{ apiKey: other.apiKey }, { authToken: other.authToken }, credentials(other), { apiKey: '' }, { authToken: '' }]) {
+      const { status, body } = await update(wrong);
+      expect([status, body]).toEqual([403, { error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } }]);
+    }
+    expect(await records()).toEqual(before);
+  });
+
+  test.each([
+    ['authToken is required', { authToken: undefined }],
+    ['documentId is required', { documentId: undefined }],
+    ['migrate is required', { migrate: undefined }],
+    ['migrate.oldLocation must have an id, a locationName or another key', { migrate: { oldLocation: {}, newLocation } }],
+    ['migrate.newLocation must be an object', { migrate: { oldLocation } }],
+    ['organizationId: the organization does not exist', { organizationId: 'nowhere' }],
+    ['unknownField', { unknownField: 1 }],
+    ['unknownField', { migrate: { oldLocation, newLocation, unknownField: 1 } }],
+  ])('is INVALID_ARGUMENT: %s', async (message, more) => {
+    const { status, body } = await update(more);
+    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(message)]);
+  });
+});

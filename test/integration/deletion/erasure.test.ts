@@ -1,0 +1,323 @@
+import { isDeepStrictEqual } from 'node:util';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { removeRest } from '../../../lib/content/removeThreads.ts';
+import { removeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
+import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
+import { JobEntity, SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import { Table } from '../../../lib/table/table.ts';
+import { involvements, itemsOf } from '../../support/content.ts';
+import { type Fault, InjectedError, Invocation, Trial } from '../../support/crashes.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { everyItem } from '../../support/items.ts';
+import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
+import { ada, leaveTraces, saidToGrace, traces } from '../../support/userTraces.ts';
+
+const DELETE = '/v2/users/data/delete';
+const STATUS = '/v2/users/data/delete/status';
+
+type Item = Record<string, any>;
+
+let engine: Engine;
+let lean: LeanClient;
+let table: Table;
+beforeAll(async () => {
+  engine = await startEngine();
+  lean = new LeanClient();
+  table = new Table(asDocumentClient(lean), TABLE_NAME);
+});
+afterAll(async () => {
+  lean.destroy();
+  await engine.stop();
+});
+
+/** What tells of the past for some time and expires by itself. */
+const expiring = ['Event', 'EventPayload', 'Idempotency', 'Erasure', 'Job'];
+
+/** The items of a tenant that stay, as they are stored, by key; without their revisions. */
+async function dump(tenant: string): Promise<Map<string, Item>> {
+  const own = (await everyItem(engine)).filter(({ PK, _t }) => PK.startsWith(`T#${tenant}#`) && !expiring.includes(_t));
+  return new Map(own.map(({ _r, ...item }) => [`${item.PK} ${item.SK}`.replaceAll(tenant, 'TENANT'), JSON.parse(JSON.stringify(item).replaceAll(tenant, 'TENANT'))]));
+}
+
+/** What was removed, and what was changed and how, by type and sort key. */
+function differences(before: Map<string, Item>, after: Map<string, Item>) {
+  const name = ({ _t, PK, SK }: Item) => `${_t} ${PK.split('#').at(-1)} ${SK}`;
+  return {
+    removed: [...before].flatMap(([key, item]) => (after.has(key) ? [] : [item])),
+    added: [...after].flatMap(([key, item]) => (before.has(key) ? [] : [name(item)])),
+    changed: [...after].flatMap(([key, item]) => (before.has(key) && !isDeepStrictEqual(before.get(key), item) ? [{ before: before.get(key)!, after: item }] : [])),
+  };
+}
+
+/** A job as its worker has it, which runs it to its end; time passes as the job says. */
+class Runner {
+  now: number;
+  job: StoredJob;
+  readonly waits: number[] = [];
+
+  constructor(job: StoredJob, now: number) {
+    [this.job, this.now] = [job, now];
+  }
+
+  static async of(customer: Customer): Promise<Runner> {
+    const [job] = (await itemsOf(engine, customer, 'Job')).filter(({ kind }) => kind === 'eraseUsers');
+    return new Runner({ ...job, tenant: customer.apiKey } as unknown as StoredJob, job!.createdAt + 1);
+  }
+
+  /** Up to the end, or up to the first wait. */
+  async run(on: Table = table, upToWait = false): Promise<void> {
+    for (;;) {
+      const result = await eraseUsersStep(on, this.job, () => this.now);
+      if (result === 'done') return;
+      this.job = { ...this.job, progress: JSON.stringify(result.progress) };
+      if (result.notBefore !== undefined) {
+        this.waits.push(result.notBefore - this.job.createdAt);
+        this.now = Math.max(this.now, result.notBefore);
+        if (upToWait) return;
+      }
+    }
+  }
+}
+
+const typesOf = (items: readonly Item[]) => Object.fromEntries([...Map.groupBy(items, ({ _t }) => _t)].map(([type, some]) => [type, some.length]).toSorted());
+
+describe('users/data/delete', () => {
+  let customer: Customer;
+  beforeEach(async () => {
+    customer = await newCustomer();
+  });
+  const begin = (data: object) => customer.ok(DELETE, data);
+  const status = (jobId: string) => customer.ok(STATUS, { jobId });
+
+  test('erases a user everywhere: nothing is left of name, address, picture and words, nothing of others is changed but for what names the user', async () => {
+    for (const organizationId of ['acme', 'beta']) await leaveTraces(customer, organizationId);
+    const before = await dump(customer.apiKey);
+    for (const trace of traces.filter((one) => one !== 'ada-mail')) expect(JSON.stringify([...before])).toContain(trace);
+    const begun = await begin({ userIds: [ada.userId] });
+    expect(begun).toEqual({ jobId: expect.stringMatching(/^job_/), tasksCount: 3 });
+    expect(await status(begun.jobId)).toEqual({ isDeleteCompleted: false, tasksLeft: 3, lastTaskCompletedTime: null });
+    const runner = await Runner.of(customer);
+    await runner.run();
+    expect(runner.waits).toEqual([SETTLED_MS]);
+    expect(await status(begun.jobId)).toEqual({ isDeleteCompleted: true, tasksLeft: 0, lastTaskCompletedTime: runner.now });
+
+    const after = await dump(customer.apiKey);
+    const { removed, added, changed } = differences(before, after);
+    for (const trace of traces) expect(JSON.stringify([...after])).not.toContain(trace);
+    // A tombstone has the id of a deleted thread, its document and the time.
+    expect(added.filter((one) => !one.startsWith('DeletedThread '))).toEqual([]);
+    // In each organization: two comments in threads of others, `byAda` with two and `long` with 25.
+    expect(typesOf(removed)).toMatchObject({ Thread: 4, Comment: 58, Recording: 2, Reaction: 6, Notification: 4, Activity: 2, RecordId: 18, User: 1, Grant: 4, Contact: 2, NotificationSettings: 2 });
+    expect(removed.filter(({ _t }) => _t === 'Thread').map(({ annotationId }) => annotationId).sort()).toEqual(['byAda', 'byAda', 'long', 'long']);
+    expect(removed.filter(({ _t }) => _t === 'Reaction').map(({ annotationId }) => annotationId).sort()).toEqual(['onAda', 'onAda', 'onDocument', 'onDocument', 'onlyAda', 'onlyAda']);
+    expect(removed.filter(({ _t }) => _t === 'Notification').map(({ id }) => id).sort()).toEqual(['byAda', 'byAda', 'toAda', 'toAda']);
+    expect(removed.filter(({ _t }) => _t === 'Activity').map(({ id }) => id)).toEqual(['ofAda', 'ofAda']);
+    expect(await involvements(engine, customer, ada.userId)).toEqual([]);
+
+    // The id is left where others speak of the user, and nowhere else.
+    const named = [...after.values()].filter((item) => JSON.stringify(item).includes(ada.userId));
+    expect(named.map(({ _t, annotationId, id, commentId }) => `${_t} ${annotationId ?? id} ${commentId ?? ''}`.trim()).sort()).toEqual(
+      ['Activity withAda', 'Comment byGrace 1', 'Comment byGrace 3', 'Notification toBoth', 'Recording ofGrace', 'Thread byGrace'].flatMap((one) => [one, one]),
+    );
+    expect(changed.map(({ after: { _t, annotationId, id, commentId } }) => `${_t} ${annotationId ?? id} ${commentId ?? ''}`.trim()).sort()).toEqual([
+      'Activity aboutAda', 'Activity withAda', 'Comment byGrace 1', 'Comment byGrace 3', 'Notification aboutAda', 'Notification toAll', 'Notification toBoth',
+      'Reaction both', 'Recording ofGrace', 'Thread byGrace', 'Thread offered',
+    ].flatMap((one) => [one, one]));
+
+    const thread = [...after.values()].find(({ _t, annotationId }) => _t === 'Thread' && annotationId === 'byGrace')!;
+    expect(thread).not.toHaveProperty('assignedTo');
+    expect(thread).not.toHaveProperty('statusUpdatedByUserId');
+    expect([thread.visibility.userIds, thread.commentCount, JSON.parse(thread.participants)]).toEqual([['grace', 'max'], 2, expect.arrayContaining([[ada.userId, 0, 2]])]);
+    const byGrace = await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda', annotationIds: ['byGrace'] });
+    expect(byGrace).toMatchObject([{
+      commentCount: 2, subscribedUsers: [{ userId: 'grace' }], unsubscribedUsers: [],
+      comments: [{ commentText: 'Grace asks', taggedUserContacts: [{ userId: ada.userId, contact: { userId: ada.userId } }], reactionAnnotationIds: ['both'] }, { commentText: 'Max writes', to: [{ userId: ada.userId }, { userId: 'grace' }] }],
+    }]);
+    const notifications = await customer.ok('/v2/notifications/get', { organizationId: 'acme', documentId: 'nda' });
+    expect(notifications.find(({ id }: Item) => id === 'toAll')).toMatchObject({ displayBodyMessage: '', notificationSourceData: { annotationId: 'byGrace', commentId: 2 } });
+  });
+
+  test('erases in the named organizations only, and leaves the profile', async () => {
+    for (const organizationId of ['acme', 'beta']) await leaveTraces(customer, organizationId);
+    const before = await dump(customer.apiKey);
+    expect((await begin({ userIds: [ada.userId, ada.userId, 'nobody'], organizationIds: ['acme', 'acme'] })).tasksCount).toBe(2);
+    const runner = await Runner.of(customer);
+    await runner.run();
+    const after = await dump(customer.apiKey);
+    const { removed, changed, added } = differences(before, after);
+    const [acme] = (await customer.ok('/v2/organizations/get', { organizationIds: ['acme'] })) as Item[];
+    expect(acme).toBeDefined();
+    const organizations = [...before.values()].filter(({ _t }) => _t === 'Organization');
+    const beta = organizations.find(({ organizationId }) => organizationId === 'beta')!.internalId;
+    expect([...removed, ...changed.map((one) => one.after)].filter((item) => JSON.stringify(item).includes(beta))).toEqual([]);
+    // A tombstone has the id of a deleted thread, its document and the time.
+    expect(added.filter((one) => !one.startsWith('DeletedThread '))).toEqual([]);
+    expect(typesOf(removed)).toMatchObject({ Thread: 2, Comment: 29 });
+    expect(removed.some(({ _t }) => _t === 'User')).toBe(false);
+    const profile = (found: Map<string, Item>) => [...found.values()].find(({ _t, userId }) => _t === 'User' && userId === ada.userId);
+    expect(profile(after)).toEqual(profile(before));
+  });
+
+  test('hides at once what the user had: data, access, and with everything the profile', async () => {
+    await leaveTraces(customer, 'acme');
+    await customer.ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' });
+    const permission = async () => (await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: [ada.userId], documentIds: ['nda'] }));
+    expect(JSON.stringify(await permission())).toContain('"accessRole":"editor"');
+    await begin({ userIds: [ada.userId] });
+    expect(JSON.stringify(await permission())).not.toContain('"accessRole":"editor"');
+    expect(await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: ada.userId })).toEqual({ comments: [], reactions: [], recordings: [], notifications: [] });
+    expect((await itemsOf(engine, customer, 'User')).find(({ userId }) => userId === ada.userId)).not.toHaveProperty('name');
+    // Of others as much as before.
+    expect((await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'grace' })).comments.length).toBeGreaterThan(5);
+  });
+
+  test('keeps what a user who is added again meanwhile gets and writes', async () => {
+    await leaveTraces(customer, 'acme');
+    await begin({ userIds: [ada.userId] });
+    const runner = await Runner.of(customer);
+    await runner.run(table, true);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: ada.userId, name: 'New name' }] });
+    const comment = { commentText: 'Back again', from: { userId: ada.userId, name: 'New name' } };
+    await customer.ok('/v2/commentannotations/comments/add', { organizationId: 'acme', documentId: 'nda', annotationId: 'byGrace', commentData: [comment] });
+    await customer.ok('/v2/commentannotations/add', { organizationId: 'acme', documentId: 'nda', commentAnnotations: [{ annotationId: 'new', commentData: [comment] }] });
+    await runner.run();
+    expect(await customer.ok('/v2/users/get', { organizationId: 'acme', userIds: [ada.userId] })).toMatchObject([{ userId: ada.userId, name: 'New name' }]);
+    const { comments } = await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: ada.userId });
+    expect(comments.map(({ annotationId, commentText }: Item) => [annotationId, commentText])).toEqual([['byGrace', 'Back again'], ['new', 'Back again']]);
+    expect((await itemsOf(engine, customer, 'User')).find(({ userId }) => userId === ada.userId)).not.toHaveProperty('departures');
+    expect(JSON.stringify([...await dump(customer.apiKey)])).not.toContain('Ada-Name');
+  });
+
+  test('erases what a user had left in others\' threads when removed before', async () => {
+    await leaveTraces(customer, 'acme');
+    const [{ internalId }] = await itemsOf(engine, customer, 'Organization') as [Item];
+    await removeUserContent(table, { tenant: customer.apiKey, organization: internalId }, ada.userId, { until: Date.now(), mode: 'leave' }, Date.now, Infinity);
+    expect(JSON.stringify([...await dump(customer.apiKey)])).toContain(saidToGrace);
+    await begin({ userIds: [ada.userId] });
+    await (await Runner.of(customer)).run();
+    const after = JSON.stringify([...await dump(customer.apiKey)]);
+    for (const trace of traces) expect(after).not.toContain(trace);
+  });
+
+  test('the same again finds nothing and is a success; status says so', async () => {
+    await leaveTraces(customer, 'acme');
+    await begin({ userIds: [ada.userId] });
+    const first = await Runner.of(customer);
+    await first.run();
+    const before = await dump(customer.apiKey);
+    await table.removeKeys([JobEntity.key(first.job)]);
+    const again = await begin({ userIds: [ada.userId] });
+    await (await Runner.of(customer)).run();
+    expect(await dump(customer.apiKey)).toEqual(before);
+    expect(await status(again.jobId)).toMatchObject({ isDeleteCompleted: true, tasksLeft: 0 });
+  });
+
+  test.each([
+    ['no users', { userIds: [] }, 'userIds'],
+    ['501 users', { userIds: Array.from({ length: 501 }, (_, i) => `u${i}`) }, 'userIds'],
+    ['31 organizations', { userIds: ['ada'], organizationIds: Array.from({ length: 31 }, (_, i) => `o${i}`) }, 'organizationIds'],
+    ['no organizations', { userIds: ['ada'], organizationIds: [] }, 'organizationIds'],
+    ['an unknown organization', { userIds: ['ada'], organizationIds: ['nowhere'] }, 'organizationIds'],
+  ])('%s: INVALID_ARGUMENT', async (_what, data, field) => {
+    const { status: code, body } = await customer.call(DELETE, data);
+    expect([code, body.error.status]).toEqual([400, 'INVALID_ARGUMENT']);
+    expect(body.error.message).toContain(field);
+    expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
+  });
+
+  test('a list of more than 30 users deletes the first 30, and says so in tasksCount', async () => {
+    const userIds = Array.from({ length: 32 }, (_each, index) => `u${index}`);
+    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: userIds.map((userId) => ({ userId, name: 'X' })) });
+    const { tasksCount } = await begin({ userIds: ['u0', ...userIds], organizationIds: ['acme'] });
+    expect(tasksCount).toBe(30);
+    const left = await customer.ok('/v2/users/get', { organizationId: 'acme' });
+    expect(left.map(({ userId }: any) => userId).filter((userId: string) => userIds.includes(userId)).toSorted()).toEqual(['u30', 'u31']);
+  });
+
+  test('users whom nobody knows are no error; the status of an unknown job, or of another tenant\'s, is NOT_FOUND', async () => {
+    const { jobId, tasksCount } = await begin({ userIds: ['nobody'] });
+    expect(tasksCount).toBe(1);
+    await (await Runner.of(customer)).run();
+    expect(await status(jobId)).toMatchObject({ isDeleteCompleted: true });
+    const other = await newCustomer();
+    for (const [who, id] of [[customer, 'job_x'], [other, jobId]] as const) expect((await who.call(STATUS, { jobId: id })).status).toBe(404);
+  });
+});
+
+/** Something goes wrong with every n-th write of a run, over and over. */
+class Storm extends Trial {
+  readonly #every: number;
+  readonly #what: Omit<Fault, 'at'>;
+  #writes = 0;
+
+  constructor(every: number, what: Omit<Fault, 'at'>) {
+    super();
+    [this.#every, this.#what] = [every, what];
+  }
+
+  override next(name: string): Fault | undefined {
+    const at = this.calls.push(name);
+    if (/^(Get|BatchGet|Query)/.test(name) || ++this.#writes % this.#every !== 0) return undefined;
+    this.struck.push(`${this.#what.mishap} ${this.#what.when} ${name}`);
+    return { at, ...this.#what };
+  }
+}
+
+describe('a run that ends anywhere', () => {
+  let fixture: Item[];
+  let job: StoredJob;
+  let expected: Record<string, Item>;
+  let writes = 0;
+  let source: string;
+  beforeAll(async () => {
+    const customer = await newCustomer();
+    source = customer.apiKey;
+    await leaveTraces(customer, 'acme');
+    await customer.ok(DELETE, { userIds: [ada.userId] });
+    fixture = (await everyItem(engine)).filter(({ PK, _t }) => PK.startsWith(`T#${source}#`) && !['Event', 'EventPayload'].includes(_t));
+    ({ job } = await Runner.of(customer));
+    const whole = new Trial();
+    expected = await outcomeOf('whole', whole);
+    writes = whole.calls.filter((name) => !/^(Get|BatchGet|Query)/.test(name)).length;
+  });
+
+  /** What is left of a copy of the fixture under another tenant, once its erasure has come to its end in spite of what goes wrong. */
+  async function outcomeOf(name: string, trial: Trial): Promise<Record<string, Item>> {
+    const copies = fixture.map((item) => JSON.parse(JSON.stringify(item).replaceAll(source, name)) as Item);
+    for (let i = 0; i < copies.length; i += 100) {
+      await lean.send(new TransactWriteCommand({ TransactItems: copies.slice(i, i + 100).map((Item) => ({ Put: { TableName: TABLE_NAME, Item } })) }) as unknown as Command);
+    }
+    const runner = new Runner({ ...job, tenant: name }, job.createdAt + 1);
+    for (;;) {
+      const invocation = new Invocation(trial);
+      const client = { send: (command: Command) => invocation.call(command.constructor.name, () => lean.send(command)) };
+      try {
+        await Promise.race([invocation.crashed, runner.run(new Table(asDocumentClient(client), TABLE_NAME))]);
+        break;
+      } catch (error) {
+        if (!(error instanceof InjectedError)) throw error;
+      }
+    }
+    const own = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${name}#`));
+    // What a removal that was cut short left to its own job.
+    for (const { kind, data } of own) if (kind === 'removeRecords') await removeRest(table, name, JSON.parse(data));
+    expect(own.find(({ _t }) => _t === 'Erasure')).toMatchObject({ tasksLeft: 0 });
+    return Object.fromEntries([...await dump(name)].toSorted());
+  }
+
+  test.each<[number, Omit<Fault, 'at'>]>([
+    [1, { mishap: 'crash', when: 'after' }],
+    [2, { mishap: 'crash', when: 'before' }],
+    [3, { mishap: 'crash', when: 'after' }],
+    [2, { mishap: 'error', when: 'after' }],
+    [1, { mishap: 'repetition', when: 'after' }],
+  ])('and is begun again comes to the same: at every %i. write %j', async (every, what) => {
+    const storm = new Storm(every, what);
+    expect(await outcomeOf(`storm-${every}-${what.mishap}-${what.when}`, storm)).toEqual(expected);
+    // Each write that the work takes was met, or every n-th of them.
+    expect(storm.struck.length).toBeGreaterThanOrEqual(Math.floor(writes / every / 2));
+  });
+});

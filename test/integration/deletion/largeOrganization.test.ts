@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { JobMessage } from '../../../lib/jobs/jobStore.ts';
+import { removeOrganizationStep } from '../../../lib/deletion/purgeOrganizations.ts';
+import { Table } from '../../../lib/table/table.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { makeLargeOrganization, numbered } from '../../support/largeOrganization.ts';
+import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
+import { type Queues, startQueues } from '../../support/queues.ts';
+import { beneath, itemsByKey, JobRunner } from '../../support/removal.ts';
+
+const OLD = { users: 2_000, documents: 500, folders: 20, contentEvery: 20, mark: 'old' };
+const NEW = { users: 200, documents: 50, folders: 4, contentEvery: 10, mark: 'new' };
+/** How long a job that nobody is at any more stays in somebody's hands. */
+const LEASE = 90_000;
+
+let engine: Engine;
+let queues: Queues;
+let customer: Customer;
+let client: LeanClient;
+beforeAll(async () => {
+  engine = await startEngine();
+  queues = await startQueues();
+  client = new LeanClient();
+  customer = await newCustomer();
+});
+afterAll(async () => {
+  client.destroy();
+  await queues.stop();
+  await engine.stop();
+});
+
+const acme = { organizationId: 'acme' };
+const user = numbered('user', 1);
+const document = numbered('document', 1);
+
+/** What readers see of the organization: how many of everything, in whose text, and what a user may do; `gone` when it does not exist. */
+const views: Readonly<Record<string, () => Promise<unknown>>> = {
+  documents: async () => seen('/v2/organizations/documents/get', acme, (documents) => [documents.length, ...new Set(documents.map(({ documentName }: any) => documentName))]),
+  users: async () => seen('/v2/users/get', acme, (users) => users.length),
+  folders: async () => seen('/v2/organizations/folders/get', acme, (folders) => folders.length),
+  permissions: async () => seen('/v2/auth/permissions/get', { ...acme, userIds: [user], documentIds: [document], skipResourceExistenceValidation: true }, (data) => [data[user].organization.acme.accessRole, data[user].documents[document].accessRole]),
+  threads: async () => seen('/v2/commentannotations/get', { ...acme, documentId: numbered('document', 0) }, (threads) => threads.map(({ comments }: any) => comments[0].commentText)),
+};
+
+async function seen(path: string, data: object, show: (data: any) => unknown): Promise<unknown> {
+  const { status, body } = await customer.call(path, data);
+  if (body.error?.message === 'organizationId: the organization does not exist') return 'gone';
+  // The document is not there while its organization is empty.
+  if (status === 404) return 'no document';
+  expect(status).toBe(200);
+  return show(body.result.data);
+}
+
+type Seen = Readonly<Record<string, unknown>>;
+const whole = ({ users, documents, folders, mark }: typeof OLD): Seen => ({ documents: [documents, mark], users: Math.min(users, 1_000), folders, permissions: ['editor', 'editor'], threads: [mark] });
+const gone: Seen = Object.fromEntries(Object.keys(views).map((name) => [name, 'gone']));
+const empty: Seen = { documents: [0], users: 0, folders: 0, permissions: [undefined, undefined], threads: 'no document' };
+
+async function look(): Promise<Seen> {
+  return Object.fromEntries(await Promise.all(Object.entries(views).map(async ([name, view]) => [name, await view()] as const)));
+}
+
+/** Reads the organization all the time, one view after the other, and expects of each read what may be seen when it begins or when it ends. */
+class Readers {
+  /** What may be seen. */
+  allowed: readonly Seen[];
+  #rounds = 0;
+  #stopped = false;
+  readonly #done: Promise<void>;
+
+  constructor(allowed: readonly Seen[]) {
+    this.allowed = allowed;
+    this.#done = this.#read();
+    // Whoever stops them learns of it.
+    this.#done.catch(() => undefined);
+  }
+
+  async #read(): Promise<void> {
+    for (; !this.#stopped; this.#rounds++) {
+      for (const [name, view] of Object.entries(views)) {
+        const before = this.allowed;
+        const found = await view();
+        expect([...before, ...this.allowed].map((one) => one[name])).toContainEqual(found);
+      }
+    }
+  }
+
+  /** Waits until everything was read twice more, so that one of the two reads has begun after now. */
+  async goOn(): Promise<void> {
+    const until = this.#rounds + 2;
+    while (this.#rounds < until) await Promise.race([this.#done, new Promise((resolve) => setTimeout(resolve, 1))]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#done;
+  }
+}
+
+/** A table that fails for good after so many calls, as when the function that uses it is killed. */
+function killed(calls: number): Table {
+  let left = calls;
+  return new Table(asDocumentClient({ send: (command: Command) => (left-- > 0 ? client.send(command) : Promise.reject(new Error('killed'))) }), TABLE_NAME);
+}
+
+test('design 5: an organization of 2,000 users and 500 documents is gone at once and as a whole, and what is made under its id meanwhile is all that is left', async () => {
+  const old = await makeLargeOrganization(engine, client, customer, 'acme', OLD);
+  expect(old.items.length).toBeGreaterThan(6_000);
+  expect(await look()).toEqual(whole(OLD));
+  queues.clear();
+
+  const readers = new Readers([whole(OLD)]);
+  await readers.goOn();
+  readers.allowed = [whole(OLD), gone];
+  expect((await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] })).acme).toMatchObject({ success: true, id: old.internalId });
+  readers.allowed = [gone];
+  await readers.goOn();
+
+  const message = queues.waiting('jobs')[0]!.body as JobMessage;
+  let time = Date.now();
+  let table = killed(0);
+  const runner = new JobRunner(time, { steps: { removeOrganization: (job) => removeOrganizationStep(table, job, () => (time += 5)) } });
+  /** A run of the job that is killed after so many calls; nobody holds the job any more then. */
+  const run = async (calls: number) => {
+    runner.now = time += 2 * LEASE;
+    table = killed(calls);
+    await expect(runner.run(message)).rejects.toThrow('killed');
+  };
+  const left = async () => beneath(await itemsByKey(engine, customer), old.internalId).length;
+  for (const calls of [1, 50, 400]) await run(calls);
+
+  // In the middle of it the same id is added again: it is empty, and stays so while the cleanup goes on.
+  readers.allowed = [gone, empty];
+  await customer.ok('/v2/organizations/add', { organizations: [acme] });
+  readers.allowed = [empty];
+  await readers.goOn();
+  await run(400);
+  await readers.goOn();
+  await readers.stop();
+  expect(await left()).toBeLessThan(old.items.length * 0.9);
+
+  // Then it is filled with the same ids.
+  const { internalId, items } = await makeLargeOrganization(engine, client, customer, 'acme', NEW);
+  expect(internalId).not.toBe(old.internalId);
+  const filled = await itemsByKey(engine, customer);
+  const before = beneath(filled, internalId);
+  expect(before.length).toBe(items.length);
+  expect(beneath(filled, old.internalId).length).toBeGreaterThan(old.items.length * 0.3);
+
+  const others = new Readers([whole(NEW)]);
+  table = new Table(asDocumentClient(client), TABLE_NAME);
+  runner.now = time += 2 * LEASE;
+  await runner.finish(message);
+  await others.goOn();
+  await others.stop();
+
+  const after = await itemsByKey(engine, customer);
+  expect(beneath(after, old.internalId)).toEqual([]);
+  expect(beneath(after, internalId)).toEqual(before);
+  expect(JSON.stringify([...after.values()].filter(({ _t }) => !['Event', 'EventPayload', 'Job'].includes(_t)))).not.toContain(old.internalId);
+  expect(await look()).toEqual(whole(NEW));
+});

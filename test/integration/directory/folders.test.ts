@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { FolderChanger } from '../../../lib/directory/folders/folderChanger.ts';
+import { FolderEntity, FolderEntryEntity, placeOf } from '../../../lib/directory/folders/folders.ts';
+import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { openTable, Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
+import { placeFolder } from '../../../lib/directory/rules/folders.ts';
+import { inSlices } from '../../../lib/shared/inSlices.ts';
+import { itemsOf } from '../../support/content.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
+
+const [ADD, GET, UPDATE, DELETE, ACCESS] = ['add', 'get', 'update', 'delete', 'access/update'].map((verb) => `/v2/organizations/folders/${verb}`) as [string, string, string, string, string];
+const acme = { organizationId: 'acme' };
+
+let engine: Engine;
+let table: Table;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+  table = openTable(process.env as never);
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newCustomer();
+  await customer.ok(ADD, { ...acme, createOrganization: true, folders: [
+    { folderId: 'a', folderName: 'A', accessType: 'restricted' }, { folderId: 'b', parentFolderId: 'a' }, { folderId: 'c', parentFolderId: 'b' },
+    { folderId: 'own', parentFolderId: 'b', accessType: 'organizationPrivate' }, { folderId: 'z' },
+  ] });
+});
+
+const get = (more: object = {}) => customer.ok(GET, { ...acme, ...more });
+const update = (...folders: object[]) => customer.ok(UPDATE, { ...acme, folders });
+/** Each folder by where it lies and what it is open to, read one by one. */
+async function places(...folderIds: string[]): Promise<Record<string, string>> {
+  const found = await Promise.all(folderIds.map(async (folderId) => (await get({ folderId }))[0]));
+  return Object.fromEntries(found.map(({ folderId, ancestors, accessType }) => [folderId, `${ancestors.join('/')} ${accessType}`]));
+}
+async function error(path: string, data: object): Promise<unknown> {
+  const { status, body } = await customer.call(path, { ...acme, ...data });
+  return [status, body.error?.status, body.error?.message];
+}
+async function disable(): Promise<void> {
+  await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
+}
+/** A tree of folders below one, written as the store would have it. */
+async function grow(count: number, below: string, shape: (index: number) => number): Promise<void> {
+  const tenant = customer.apiKey;
+  const place = placeOf(tenant, (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!);
+  const folders = [(await table.get(FolderEntity, { ...place, folderId: below }))!];
+  const ops = Array.from({ length: count }, (_, index) => {
+    const parent = folders[shape(index)]!;
+    const [folderId, internalId] = [`${below}-${index}`, `fld_${below}-${index}`];
+    const position = placeFolder(parent, { internalId, accessType: undefined });
+    const folder = { folderId, internalId, ...position, ancestors: [...position.ancestors], createdAt: 1, lastUpdated: 1, _r: 1 };
+    folders.push(folder);
+    return [upsert(FolderEntity, { ...place, ...folder }), upsert(FolderEntryEntity, { ...place, folder: parent.internalId, kind: 'folder', id: folderId, internalId })];
+  }).flat();
+  await inSlices(ops, 100, async (some) => [await table.write(some)]);
+}
+
+describe('folders/get', () => {
+  test('shows the folders at the top, and one with those directly in it, as records', async () => {
+    const { status, body } = await customer.call(GET, acme);
+    expect(status).toBe(200);
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Folders retrieved successfully.',
+      nextPageToken: null,
+      data: [
+        {
+          folderId: 'a', folderName: 'A', organizationId: 'acme', parentFolderId: 'root', apiKey: customer.apiKey, createdAt: expect.any(Number), lastUpdated: expect.any(Number),
+          ancestors: ['root'], accessType: 'restricted', inheritAccessFromParent: false, subFolders: [],
+        },
+        expect.objectContaining({ folderId: 'z', accessType: 'public', inheritAccessFromParent: true }),
+      ],
+    });
+    const [b, ...others] = await get({ folderId: 'b' });
+    expect(others).toEqual([]);
+    expect(b).toMatchObject({ folderId: 'b', parentFolderId: 'a', ancestors: ['root', 'a'], accessType: 'restricted', inheritAccessFromParent: true });
+    expect(b.subFolders).toMatchObject([
+      { folderId: 'c', ancestors: ['root', 'a', 'b'], accessType: 'restricted', subFolders: [] }, { folderId: 'own', accessType: 'organizationPrivate', inheritAccessFromParent: false, subFolders: [] },
+    ]);
+  });
+
+  test('maxDepth is how many levels are shown', async () => {
+    const shape = (folders: any[]): unknown => folders.map(({ folderId, subFolders }) => (subFolders.length > 0 ? [folderId, shape(subFolders)] : folderId));
+    expect(shape(await get({ maxDepth: 1 }))).toEqual(['a', 'z']);
+    expect(shape(await get({ maxDepth: 2 }))).toEqual([['a', ['b']], 'z']);
+    expect(shape(await get({ maxDepth: 20 }))).toEqual([['a', [['b', ['c', 'own']]]], 'z']);
+    expect(shape(await get({ folderId: 'a', maxDepth: 2 }))).toEqual([['a', [['b', ['c', 'own']]]]]);
+    expect(shape(await get({ folderId: 'root', maxDepth: 2 }))).toEqual(shape(await get({ maxDepth: 2 })));
+  });
+
+  test('pages over the first level to the last, at the top and in a folder', async () => {
+    await grow(250, 'z', () => 0);
+    const pages = async (more: object, shown: (data: any[]) => any[]) => {
+      const found: string[][] = [];
+      let pageToken: string | undefined;
+      do {
+        const { body } = await customer.call(GET, { ...acme, ...more, pageToken });
+        found.push(shown(body.result.data).map(({ folderId }: any) => folderId));
+        pageToken = body.result.nextPageToken ?? undefined;
+      } while (pageToken);
+      return found;
+    };
+    expect(await pages({ pageSize: 1 }, (data) => data)).toEqual([['a'], ['z']]);
+    const within = await pages({ folderId: 'z', pageSize: 100 }, ([z]) => z.subFolders);
+    expect(within.map(({ length }) => length)).toEqual([100, 100, 50]);
+    expect(new Set(within.flat()).size).toBe(250);
+  });
+
+  test('an answer of more than 1,000 folders is INVALID_ARGUMENT naming what makes it smaller', async () => {
+    await grow(1_010, 'z', (index) => (index < 20 ? 0 : 1 + (index % 20)));
+    expect(await error(GET, { maxDepth: 3 })).toEqual([400, 'INVALID_ARGUMENT', 'maxDepth leads to more than 1000 folders in one answer; make it or pageSize smaller']);
+    expect((await get({ folderId: 'z', maxDepth: 2, pageSize: 10 }))[0].subFolders).toHaveLength(10);
+  });
+
+  test.each([
+    ['an unknown folder', { folderId: 'none' }, [404, 'NOT_FOUND', 'Folder does not exist']],
+    ['an unknown organization', { organizationId: 'none' }, [400, 'INVALID_ARGUMENT', 'organizationId: the organization does not exist']],
+    ['no depth', { maxDepth: 0 }, [400, 'INVALID_ARGUMENT', 'maxDepth must be at least 1']],
+    ['too great a depth', { maxDepth: 21 }, [400, 'INVALID_ARGUMENT', 'maxDepth must be at most 20']],
+    ['a token of nobody', { pageToken: 'x' }, [400, 'INVALID_ARGUMENT', 'pageToken is not one that this listing gave, or it has expired']],
+  ])('refuses %s', async (_what, data, expected) => {
+    expect(await error(GET, data)).toEqual(expected);
+  });
+});
+
+describe('folders/update', () => {
+  test('renames; what is not sent stays; nothing beneath is touched', async () => {
+    const { body } = await customer.call(UPDATE, { ...acme, folders: [{ folderId: 'a', folderName: 'New' }, { folderId: 'b' }] });
+    expect(body.result).toEqual({ status: 'success', message: 'Folder Updated successfully.', data: Object.fromEntries(['a', 'b'].map((id) => [id, { success: true, id, message: 'Folder Updated.' }])) });
+    expect((await get())[0]).toMatchObject({ folderName: 'New', accessType: 'restricted' });
+    expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
+  });
+
+  test('moves a folder with what is beneath; ancestors and access types follow at once', async () => {
+    await update({ folderId: 'b', parentFolderId: 'z' });
+    expect(await places('b', 'c', 'own')).toEqual({ b: 'root/z public', c: 'root/z/b public', own: 'root/z/b organizationPrivate' });
+    expect((await get({ folderId: 'a' }))[0].subFolders).toEqual([]);
+    expect((await get({ folderId: 'z' }))[0].subFolders).toMatchObject([{ folderId: 'b' }]);
+    // Again, before the first move is carried out; the name as well.
+    await update({ folderId: 'z', parentFolderId: 'a', folderName: 'Z' }, { folderId: 'c', parentFolderId: null });
+    expect(await places('z', 'b', 'c', 'own')).toEqual({ z: 'root/a restricted', b: 'root/a/z restricted', c: 'root public', own: 'root/a/z/b organizationPrivate' });
+    expect((await get({ folderId: 'z' }))[0].folderName).toBe('Z');
+  });
+
+  test('moving to where it lies already changes nothing and begins no job', async () => {
+    expect(await update({ folderId: 'b', parentFolderId: 'a' }, { folderId: 'z', parentFolderId: 'root' })).toMatchObject({ b: { success: true }, z: { success: true } });
+    expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
+  });
+
+  test('circles, unknown folders and parents are failures of that folder alone', async () => {
+    expect(await update({ folderId: 'a', parentFolderId: 'c' }, { folderId: 'b', parentFolderId: 'b' }, { folderId: 'none', parentFolderId: 'a' }, { folderId: 'nobody', folderName: 'x' }, { folderId: 'z', parentFolderId: 'none' }, { folderId: 'c', parentFolderId: 'a' })).toEqual({
+      a: { success: false, id: 'a', message: 'Folder would lie within itself.' },
+      b: { success: false, id: 'b', message: 'Folder would lie within itself.' },
+      none: { success: false, id: 'none', message: 'Folder does not exist.' },
+      nobody: { success: false, id: 'nobody', message: 'Folder does not exist.' },
+      z: { success: false, id: 'z', message: 'Parent folder does not exist.' },
+      c: { success: true, id: 'c', message: 'Folder Updated.' },
+    });
+    // A circle of what was just moved.
+    expect(await update({ folderId: 'a', parentFolderId: 'z' }, { folderId: 'z', parentFolderId: 'c' })).toMatchObject({ a: { success: true }, z: { success: false } });
+  });
+
+  test('two who would make a circle together: one of them fails, also when it is the second move of its call', async () => {
+    await customer.ok(ADD, { ...acme, folders: ['x', 'y', 'v'].map((folderId) => ({ folderId })) });
+    // The other one moves between the reading and the writing of the last move.
+    let writes = 0;
+    class Interrupted extends Table {
+      override async write(ops: readonly WriteOp[]): ReturnType<Table['write']> {
+        if (++writes === 2) expect(await update({ folderId: 'y', parentFolderId: 'x' })).toMatchObject({ y: { success: true } });
+        return super.write(ops);
+      }
+    }
+    const tenant = customer.apiKey;
+    const organization = (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
+    const changer = new FolderChanger(new Interrupted(asDocumentClient(new LeanClient()), TABLE_NAME));
+    const { results } = await changer.update(tenant, organization, [{ folderId: 'v', parentFolderId: 'z' }, { folderId: 'x', parentFolderId: 'y' }], Date.now());
+    expect(results).toMatchObject([{ success: true }, { success: false, message: 'Folder would lie within itself.' }]);
+    expect(await places('x', 'y', 'v')).toEqual({ x: 'root public', y: 'root/x public', v: 'root/z public' });
+
+    // And as it comes.
+    for (const round of [1, 2, 3]) {
+      const [one, other] = [`one${round}`, `other${round}`];
+      await customer.ok(ADD, { ...acme, folders: [{ folderId: one }, { folderId: other }] });
+      const answers = await Promise.all([update({ folderId: one, parentFolderId: other }), update({ folderId: other, parentFolderId: one })]);
+      expect([answers[0][one].success, answers[1][other].success].toSorted()).toEqual([false, true]);
+    }
+  });
+
+  test('a move deeper than 20, what is beneath included, or of more than 1,000 beneath, fails with the reason (design 5)', async () => {
+    await grow(19, 'z', (index) => index);
+    expect(await update({ folderId: 'a', parentFolderId: 'z-17' })).toMatchObject({ a: { success: false, message: 'What is beneath the folder would lie too deep.' } });
+    expect(await update({ folderId: 'own', parentFolderId: 'z-18' })).toMatchObject({ own: { success: false, message: 'Folder would lie too deep.' } });
+    expect(await update({ folderId: 'own', parentFolderId: 'z-17' })).toMatchObject({ own: { success: true } });
+    await customer.ok(ADD, { ...acme, folders: [{ folderId: 'wide' }] });
+    await grow(1_001, 'wide', () => 0);
+    expect(await update({ folderId: 'wide', parentFolderId: 'a' })).toMatchObject({ wide: { success: false, message: 'More than 1000 folders are beneath the folder; move them in parts.' } });
+    expect(await itemsOf(engine, customer, 'Job')).toHaveLength(1);
+  });
+
+  test('a repeated id is one folder; more than 30 moves, or a disabled organization, are refused', async () => {
+    expect(await update({ folderId: 'a', folderName: 'first' }, { folderId: 'a', folderName: 'second' })).toEqual({ a: { success: true, id: 'a', message: 'Folder Updated.' } });
+    expect((await get())[0].folderName).toBe('first');
+    expect(await error(UPDATE, { folders: Array.from({ length: 31 }, (_, i) => ({ folderId: `f${i}`, parentFolderId: null })) })).toEqual([400, 'INVALID_ARGUMENT', 'folders must have at most 30 items with a parentFolderId']);
+    expect(await error(UPDATE, { folders: [] })).toEqual([400, 'INVALID_ARGUMENT', 'folders must not be empty']);
+    await disable();
+    const refused = [400, 'FAILED_PRECONDITION', 'The organization is disabled'];
+    expect(await error(UPDATE, { folders: [{ folderId: 'a' }] })).toEqual(refused);
+    expect(await error(ACCESS, { folderIds: ['a'], accessType: 'public' })).toEqual(refused);
+    expect(await error(ADD, { folders: [{ folderId: 'new' }] })).toEqual(refused);
+    expect(await error(DELETE, { folderId: 'a' })).toEqual([200, undefined, undefined]);
+  });
+});
+
+describe('folders/access/update', () => {
+  test('sets types; what inherits follows at once, what has its own stays', async () => {
+    const { body } = await customer.call(ACCESS, { ...acme, folderIds: ['a', 'none', 'a'], accessType: 'public' });
+    expect(body.result).toEqual({ status: 'success', message: 'Updated access for folders successfully.', data: {
+      a: { success: true, accessType: 'public', message: 'Folder access type updated.' },
+      none: { success: false, accessType: null, message: 'Folder does not exist.' },
+    } });
+    expect(await places('a', 'b', 'c', 'own')).toEqual({ a: 'root public', b: 'root/a public', c: 'root/a/b public', own: 'root/a/b organizationPrivate' });
+    const { u } = await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['u'], folderIds: ['c'] });
+    expect(u.folders.c.accessType).toBe('public');
+  });
+
+  test('makes folders inherit, at the top from the organization', async () => {
+    expect(await customer.ok(ACCESS, { ...acme, folderIds: ['own', 'a'], inheritFromParent: true, accessType: 'public' })).toEqual({
+      own: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access type updated.' }, a: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access type updated.' },
+    });
+    expect(await places('a', 'b', 'own')).toEqual({ a: 'root public', b: 'root/a public', own: 'root/a/b public' });
+    expect((await get())[0].inheritAccessFromParent).toBe(true);
+  });
+
+  test('what is so already begins no job; nothing to set is INVALID_ARGUMENT', async () => {
+    await customer.ok(ACCESS, { ...acme, folderIds: ['a'], accessType: 'restricted' });
+    expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
+    for (const data of [{ folderIds: ['a'] }, { folderIds: ['a'], inheritFromParent: false }]) expect(await error(ACCESS, data)).toEqual([400, 'INVALID_ARGUMENT', 'accessType is required unless inheritFromParent is true']);
+    expect(await error(ACCESS, { folderIds: ['a'], accessType: 'secret' })).toEqual([400, 'INVALID_ARGUMENT', 'accessType must be "public" or "restricted" or "organizationPrivate"']);
+  });
+});
+
+describe('folders/delete', () => {
+  test('answers with null; an unknown folder is NOT_FOUND, and so is one that is deleted', async () => {
+    const { status, body } = await customer.call(DELETE, { ...acme, folderId: 'b' });
+    expect([status, body.result]).toEqual([200, { status: 'success', message: 'Folder deletion initiated successfully.', data: null }]);
+    for (const folderId of ['b', 'c', 'none', 'root']) expect(await error(DELETE, { folderId })).toEqual([404, 'NOT_FOUND', 'Folder not found.']);
+    expect((await get({ folderId: 'a' }))[0].subFolders).toEqual([]);
+  });
+
+  test('in a crowd: each folder is deleted once, and the organization counts every job', async () => {
+    await customer.ok(ADD, { ...acme, folders: Array.from({ length: 8 }, (_, i) => ({ folderId: `f${i}` })) });
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, i) => customer.call(DELETE, { ...acme, folderId: `f${i % 8}` })));
+    const statuses = answers.map(({ status }) => status);
+    // Whoever meets too many others is told to send it again.
+    expect(statuses.every((status) => [200, 404, 409].includes(status))).toBe(true);
+    const [organization] = await itemsOf(engine, customer, 'Organization');
+    expect(organization!.folderChanges).toBe(statuses.filter((status) => status === 200).length);
+    expect(await itemsOf(engine, customer, 'Job')).toHaveLength(organization!.folderChanges);
+  });
+});

@@ -1,0 +1,320 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { placeOf } from '../../../lib/directory/folders/folders.ts';
+import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { replace, Table, upsert } from '../../../lib/table/table.ts';
+import { type Group, GroupEntity, GroupMemberEntity, GroupMemberRemover, GroupReader } from '../../../lib/directory/userGroups.ts';
+import { UserEntity } from '../../../lib/directory/users.ts';
+import { inParallel } from '../../../lib/shared/inParallel.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { everyItem } from '../../support/items.ts';
+import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
+
+const ADD = '/v2/organizations/usergroups/add';
+const GET = '/v2/organizations/usergroups/get';
+const ADD_USERS = '/v2/organizations/usergroups/users/add';
+const DELETE_USERS = '/v1/organizations/usergroups/users/delete';
+
+let engine: Engine;
+let table: Table;
+let client: LeanClient;
+let customer: Customer;
+let internalId: string;
+beforeAll(async () => {
+  engine = await startEngine();
+  client = new LeanClient();
+  table = new Table(asDocumentClient(client), TABLE_NAME);
+});
+afterAll(async () => {
+  client.destroy();
+  await engine.stop();
+});
+beforeEach(async () => {
+  customer = await newCustomer();
+  await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
+  internalId = (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.internalId;
+});
+
+const acme = { organizationId: 'acme' };
+const lawyers = { ...acme, organizationUserGroupId: 'lawyers' };
+const ids = (prefix: string, count: number) => Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(4, '0')}`);
+const place = () => placeOf(customer.apiKey, { internalId });
+
+/** A group with users that the tenant knows. */
+async function withGroup(groupId: string, userIds: readonly string[]): Promise<void> {
+  await customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId }] });
+  if (userIds.length === 0) return;
+  await customer.ok('/v2/users/add', { ...acme, users: userIds.map((userId) => ({ userId, name: `Name of ${userId}` })) });
+  await customer.ok(ADD_USERS, { ...acme, organizationUserGroupId: groupId, userIds });
+}
+
+/** Members of the group lawyers by the thousand, as the store has them. */
+async function manyMembers(userIds: readonly string[], groupId = 'lawyers'): Promise<Group> {
+  await withGroup(groupId, []);
+  const group = (await new GroupReader(table).named(place(), [groupId]))[0]!;
+  const writes = userIds.map((userId) => upsert(GroupMemberEntity, { ...place(), group: group.internalId, userId, addedAt: 1 }));
+  const slices = Array.from({ length: Math.ceil(writes.length / 100) }, (_each, index) => writes.slice(index * 100, (index + 1) * 100));
+  await inParallel(slices, 4, async (slice) => void (await table.write(slice)));
+  return group;
+}
+
+async function members(groupId = 'lawyers'): Promise<string[]> {
+  const [group] = await customer.ok(GET, { ...acme, organizationUserGroupIds: [groupId], includeUsers: true });
+  return group.users.map(({ userId }: any) => userId);
+}
+
+async function setDisabled(disabled: boolean): Promise<void> {
+  const organization = (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!;
+  await table.write([replace(OrganizationEntity, { tenant: customer.apiKey, ...organization, disabled }, organization._r)]);
+}
+
+const failure = async (path: string, data: object) => {
+  const { status, body } = await customer.call(path, data);
+  return { status, error: body.error?.status, message: body.error?.message };
+};
+
+describe('usergroups/add', () => {
+  test('adds groups; one that exists stays as it is and fails alone, a repeated id is one item', async () => {
+    const { body } = await customer.call(ADD, { ...acme, organizationUserGroups: [{ groupId: 'lawyers', groupName: 'Lawyers' }, { groupId: 'lawyers', groupName: 'again' }, { groupId: '__proto__' }] });
+    expect(body.result.message).toBe('Organization User Groups added successfully.');
+    expect(Object.entries(body.result.data).map(([id, { success, message }]: any) => [id, success, message])).toEqual([
+      ['lawyers', true, 'Organization user group added.'], ['__proto__', true, 'Organization user group added.'],
+    ]);
+    const again = await customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId: 'lawyers', groupName: 'other' }, { groupId: 'judges' }] });
+    expect(again).toMatchObject({ lawyers: { success: false, id: body.result.data.lawyers.id, message: 'Organization user group already exists.' }, judges: { success: true } });
+    expect(await customer.ok(GET, acme)).toEqual([{ groupId: '__proto__' }, { groupId: 'judges' }, { groupId: 'lawyers', groupName: 'Lawyers' }]);
+  });
+
+  test('makes the organization with createOrganization, and says what is missing without', async () => {
+    const other = { organizationId: 'other', organizationUserGroups: [{ groupId: 'lawyers' }] };
+    expect(await failure(ADD, other)).toMatchObject({ error: 'INVALID_ARGUMENT', message: expect.stringContaining('createOrganization') });
+    await customer.ok(ADD, { ...other, createOrganization: true });
+    expect(await customer.ok(GET, { organizationId: 'other' })).toEqual([{ groupId: 'lawyers' }]);
+    expect(await customer.ok(GET, acme)).toEqual([]);
+  });
+
+  test('by twenty callers at once adds a group once', async () => {
+    const answers = await Promise.all(ids('', 20).map(() => customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId: 'lawyers' }] })));
+    expect(answers.filter(({ lawyers: { success } }) => success)).toHaveLength(1);
+    expect(new Set(answers.map(({ lawyers: { id } }) => id)).size).toBe(1);
+  });
+
+  test.each([
+    ['no list', acme, 'organizationUserGroups is required'],
+    ['an empty list', { ...acme, organizationUserGroups: [] }, 'organizationUserGroups must not be empty'],
+    ['more than 500', { ...acme, organizationUserGroups: ids('g', 501).map((groupId) => ({ groupId })) }, 'organizationUserGroups must have at most 500 items'],
+    ['a group without id', { ...acme, organizationUserGroups: [{ groupName: 'x' }] }, 'organizationUserGroups[0].groupId is required'],
+    ['an organization that is unknown', { organizationId: 'nowhere', organizationUserGroups: [{ groupId: 'g' }] }, 'organizationId: the organization does not exist; send createOrganization: true to create it'],
+  ])('%s is INVALID_ARGUMENT naming the field', async (_what, data, message) => {
+    expect(await failure(ADD, data)).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
+  });
+});
+
+describe('usergroups/users/add', () => {
+  test('adds users; who is in the group stays, a user that the tenant does not know fails alone, a repeated id is one item', async () => {
+    await withGroup('lawyers', ['ada']);
+    await customer.ok('/v2/users/add', { organizationId: 'elsewhere', createOrganization: true, users: [{ userId: 'grace' }] });
+    const { body } = await customer.call(ADD_USERS, { ...lawyers, userIds: ['ada', 'grace', 'nobody', 'grace'] });
+    expect(body.result).toEqual({
+      status: 'success', message: 'Added organization users to group successfully.',
+      data: {
+        ada: { success: true, organizationUserGroupId: 'lawyers', message: 'User added to organization user group.' },
+        grace: { success: true, organizationUserGroupId: 'lawyers', message: 'User added to organization user group.' },
+        nobody: { success: false, organizationUserGroupId: 'lawyers', message: 'User does not exist.' },
+      },
+    });
+    expect(await members()).toEqual(['ada', 'grace']);
+  });
+
+  test('does not make members of the organization, nor give access', async () => {
+    await withGroup('lawyers', []);
+    await customer.ok('/v2/users/add', { organizationId: 'elsewhere', createOrganization: true, users: [{ userId: 'grace' }] });
+    await customer.ok(ADD_USERS, { ...lawyers, userIds: ['grace'] });
+    expect((await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['grace'] })).grace.organization.acme.errorCode).toBe('permission_denied');
+    expect(await customer.ok('/v2/users/get', acme)).toEqual([]);
+  });
+
+  test('five hundred by several callers at once are each in the group once', async () => {
+    await withGroup('lawyers', []);
+    const userIds = ids('u', 500);
+    await customer.ok('/v2/users/add', { ...acme, users: userIds.map((userId) => ({ userId })) });
+    const answers = await Promise.all(ids('', 3).map(() => customer.ok(ADD_USERS, { ...lawyers, userIds })));
+    expect(answers.flatMap((answer) => Object.values<any>(answer)).every(({ success }) => success)).toBe(true);
+    expect(await members()).toEqual(userIds);
+  });
+
+  test('makes a member again of who left the organization a moment ago, while what is left is still stored', async () => {
+    await withGroup('lawyers', ['ada', 'bob']);
+    const ada = (await table.get(UserEntity, { tenant: customer.apiKey, userId: 'ada' }))!;
+    const at = Date.now() + 5_000;
+    await table.write([replace(UserEntity, { tenant: customer.apiKey, ...ada, departures: [{ organization: internalId, resource: internalId, at, jobId: 'job' }] }, ada._r)]);
+    expect(await members()).toEqual(['bob']);
+    expect((await new GroupReader(table).members(place(), 'lawyers', { limit: 10 })).values.map(({ userId }) => userId)).toEqual(['bob']);
+
+    const key = { ...place(), group: (await new GroupReader(table).named(place(), ['lawyers']))[0]!.internalId, userId: 'ada' };
+    const before = (await table.get(GroupMemberEntity, key))!;
+    await customer.ok(ADD_USERS, { ...lawyers, userIds: ['ada'] });
+    expect(await members()).toEqual(['ada', 'bob']);
+    const after = (await table.get(GroupMemberEntity, key))!;
+    expect(after.addedAt).toBeGreaterThan(at);
+    // Whoever removes what was there before does so at the revision that was read, and leaves this.
+    expect(after._r).not.toBe(before._r);
+  });
+
+  test('is NOT_FOUND without the group, and FAILED_PRECONDITION while the organization is disabled', async () => {
+    expect(await failure(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({ status: 404, error: 'NOT_FOUND', message: 'Organization user group does not exist' });
+    await withGroup('lawyers', ['ada', 'bob']);
+    await setDisabled(true);
+    expect(await failure(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({ status: 400, error: 'FAILED_PRECONDITION', message: 'The organization is disabled' });
+    expect(await failure(ADD, { ...acme, organizationUserGroups: [{ groupId: 'other' }] })).toEqual({ status: 400, error: 'FAILED_PRECONDITION', message: 'The organization is disabled' });
+    expect(await members()).toEqual(['ada', 'bob']);
+    expect((await customer.ok(DELETE_USERS, { ...lawyers, userIds: ['ada'] })).ada.success).toBe(true);
+    await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true });
+    expect(await members()).toEqual([]);
+  });
+
+  test.each([
+    ['no users', lawyers, 'userIds is required'],
+    ['an empty list', { ...lawyers, userIds: [] }, 'userIds must not be empty'],
+    ['more than 500', { ...lawyers, userIds: ids('u', 501) }, 'userIds must have at most 500 items'],
+    ['no group', { ...acme, userIds: ['ada'] }, 'organizationUserGroupId is required'],
+    ['an organization that is unknown', { ...lawyers, organizationId: 'nowhere', userIds: ['ada'] }, 'organizationId: the organization does not exist'],
+  ])('%s is INVALID_ARGUMENT naming the field', async (_what, data, message) => {
+    expect(await failure(ADD_USERS, data)).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
+  });
+});
+
+describe('usergroups/get', () => {
+  test('gives the groups in the order of the ids asked for, with their users if wanted', async () => {
+    await withGroup('lawyers', ['ada']);
+    await withGroup('judges', []);
+    expect(await customer.ok(GET, { ...acme, organizationUserGroupIds: ['lawyers', 'nothing', 'judges', 'lawyers'] })).toEqual([{ groupId: 'lawyers' }, { groupId: 'judges' }]);
+    expect(await customer.ok(GET, { ...acme, includeUsers: true })).toEqual([{ groupId: 'judges', users: [] }, { groupId: 'lawyers', users: [{ userId: 'ada', name: 'Name of ada', initial: 'N' }] }]);
+    expect(await failure(GET, { organizationId: 'nowhere' })).toMatchObject({ error: 'INVALID_ARGUMENT', message: 'organizationId: the organization does not exist' });
+    expect(await failure(GET, { ...acme, organizationUserGroupIds: ids('g', 31) })).toMatchObject({ error: 'INVALID_ARGUMENT', message: 'organizationUserGroupIds must have at most 30 items' });
+  });
+
+  test('lists groups to the last', async () => {
+    await customer.ok(ADD, { ...acme, organizationUserGroups: ids('g', 250).map((groupId) => ({ groupId })) });
+    const found: string[][] = [];
+    for (let pageToken: string | undefined | null; pageToken !== null;) {
+      const { body } = await customer.call(GET, { ...acme, pageSize: 100, pageToken });
+      found.push(body.result.data.map(({ groupId }: any) => groupId));
+      pageToken = body.result.nextPageToken;
+    }
+    expect(found.map((page) => page.length)).toEqual([100, 100, 50]);
+    expect(found.flat()).toEqual(ids('g', 250));
+  });
+
+  test('pages through groups and users without losing or repeating one, also among some groups, and while users are added', async () => {
+    const expected: Record<string, string[]> = {};
+    for (const [groupId, count] of [['a', 7], ['b', 0], ['c', 1], ['d', 30], ['e', 2]] as const) await withGroup(groupId, (expected[groupId] = ids(`${groupId}-`, count)));
+    for (const [pageSize, organizationUserGroupIds] of [[1, undefined], [7, undefined], [9, ['d', 'a', 'b']]] as const) {
+      const shown = new Map<string, string[]>();
+      let largest = 0;
+      for (let pageToken: string | undefined | null; pageToken !== null;) {
+        const { status, body } = await customer.call(GET, { ...acme, includeUsers: true, pageSize, organizationUserGroupIds, pageToken });
+        expect(status).toBe(200);
+        for (const { groupId, users } of body.result.data) shown.set(groupId, [...(shown.get(groupId) ?? []), ...users.map(({ userId }: any) => userId)]);
+        largest = Math.max(largest, body.result.data.reduce((sum: number, { users }: any) => sum + 1 + users.length, 0));
+        pageToken = body.result.nextPageToken;
+        // Whoever sorts before what was shown does not disturb.
+        await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'a' }] });
+      }
+      expect([...shown]).toEqual((organizationUserGroupIds ?? Object.keys(expected)).map((groupId) => [groupId, expected[groupId]]));
+      expect(largest).toBeLessThanOrEqual(Math.max(pageSize, 2));
+    }
+  });
+
+  test('a page token is good for the same groups of the same organization only', async () => {
+    await withGroup('lawyers', ['ada', 'bob']);
+    const { nextPageToken: pageToken } = (await customer.call(GET, { ...acme, includeUsers: true, pageSize: 1 })).body.result;
+    expect(pageToken).not.toBeNull();
+    await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'other' }] });
+    for (const data of [acme, { ...acme, includeUsers: true, organizationUserGroupIds: ['lawyers'] }, { organizationId: 'other', includeUsers: true }]) {
+      expect(await failure(GET, { ...data, pageToken })).toMatchObject({ error: 'INVALID_ARGUMENT', message: expect.stringContaining('pageToken') });
+    }
+  });
+});
+
+describe('spec 4.21: usergroups/users/delete', () => {
+  test('spec 4.21: gives a map by user of success, organizationUserGroupId and message', async () => {
+    await withGroup('lawyers', ['ada', 'bob']);
+    await withGroup('judges', ['ada']);
+    const { status, body } = await customer.call(DELETE_USERS, { ...lawyers, userIds: ['ada'] });
+    expect(status).toBe(200);
+    expect(body.result).toEqual({
+      status: 'success', message: 'Deleted users from group successfully.',
+      data: { ada: { success: true, organizationUserGroupId: 'lawyers', message: 'User deleted from organization user group.' } },
+    });
+    expect([await members(), await members('judges')]).toEqual([['bob'], ['ada']]);
+    expect(await customer.ok('/v2/users/get', { ...acme, userIds: ['ada'] })).toHaveLength(1);
+  });
+
+  test('spec 7: a user who is not in the group fails alone; a repeated id is one item', async () => {
+    await withGroup('lawyers', ['ada']);
+    const absent = { success: false, organizationUserGroupId: 'lawyers', message: 'User is not in the organization user group.' };
+    expect(await customer.ok(DELETE_USERS, { ...lawyers, userIds: ['nobody', 'ada', 'nobody', '__proto__'], deleteAll: false })).toEqual(Object.assign(Object.create(null), {
+      nobody: absent, ada: { success: true, organizationUserGroupId: 'lawyers', message: 'User deleted from organization user group.' }, ['__proto__']: absent,
+    }));
+    expect(await customer.ok(DELETE_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({ ada: absent });
+  });
+
+  test.each([
+    ['neither userIds nor deleteAll', {}, 'userIds must not be empty unless deleteAll is true'],
+    ['an empty list', { userIds: [] }, 'userIds must not be empty unless deleteAll is true'],
+    ['deleteAll: false alone', { deleteAll: false }, 'userIds must not be empty unless deleteAll is true'],
+    ['userIds and deleteAll: true', { userIds: ['ada'], deleteAll: true }, 'userIds must not be given together with deleteAll'],
+    ['deleteAll as a text', { deleteAll: 'true' }, 'deleteAll must be a boolean'],
+    ['more than 500', { userIds: ids('u', 501) }, 'userIds must have at most 500 items'],
+    ['an organization that is unknown', { organizationId: 'nowhere', userIds: ['ada'] }, 'organizationId: the organization does not exist'],
+    ['a group that is unknown', { organizationUserGroupId: 'nothing', userIds: ['ada'] }, 'organizationUserGroupId: the organization user group does not exist'],
+  ])('spec 4.21: %s is INVALID_ARGUMENT, and nobody is deleted', async (_what, data, message) => {
+    await withGroup('lawyers', ['ada']);
+    expect(await failure(DELETE_USERS, { ...lawyers, ...data })).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
+    expect(await members()).toEqual(['ada']);
+  });
+
+  test('spec 4.21: deleteAll deletes all users and names each; an empty group, and an empty list beside it, are fine', async () => {
+    const userIds = ids('u', 1_100);
+    await manyMembers(userIds);
+    await withGroup('judges', ['ada']);
+    const data = await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true });
+    expect(Object.keys(data)).toEqual(userIds);
+    expect(data.u0000).toEqual({ success: true, organizationUserGroupId: 'lawyers', message: 'User deleted from organization user group.' });
+    const left = (await everyItem(engine)).filter(({ PK, _t }) => _t === 'UserGroupMember' && PK.includes(internalId)).map(({ userId }) => userId);
+    expect(left).toEqual(['ada']);
+    expect(await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true, userIds: [] })).toEqual({});
+  });
+
+  test('deleteAll goes on for 20 s; then the same call goes on', async () => {
+    const userIds = ids('u', 1_200);
+    const group = await manyMembers(userIds);
+    let now = 0;
+    await expect(new GroupMemberRemover(table, () => (now += 15_000)).removeAll(place(), group)).rejects.toMatchObject({ status: 'UNAVAILABLE', message: 'Not all users are deleted from the group yet. Send the request again.' });
+    expect(await new GroupMemberRemover(table, () => now).removeAll(place(), group)).toEqual(userIds.slice(500));
+  });
+
+  test('deleteAll of more than one answer can name deletes so many, says so, and goes on with the same call', async () => {
+    const groupId = '字'.repeat(512);
+    await manyMembers(ids('字'.repeat(508), 1_500), groupId);
+    const call = () => customer.call(DELETE_USERS, { ...acme, organizationUserGroupId: groupId, deleteAll: true });
+    const statuses: string[] = [];
+    for (;;) {
+      const { status, body } = await call();
+      statuses.push(body.error?.status ?? body.result.status);
+      if (status === 200) break;
+      expect(statuses.length).toBeLessThan(5);
+    }
+    expect(statuses).toEqual(['UNAVAILABLE', 'success']);
+    const [group] = await new GroupReader(table).named(place(), [groupId]);
+    expect((await table.query(GroupMemberEntity, { ...place(), group: group!.internalId }, { limit: 1 })).values).toEqual([]);
+  });
+});
+
+test('groups lie beneath the organization: one created again starts without them', async () => {
+  await withGroup('lawyers', ['ada']);
+  const keys = (await everyItem(engine)).filter(({ _t, PK }) => _t.startsWith('UserGroup') && PK.includes(customer.apiKey));
+  expect(keys.map(({ PK }) => PK.includes(internalId))).toEqual([true, true]);
+  expect(GroupEntity.key({ ...place(), groupId: 'lawyers' }).PK).toBe(keys.find(({ _t }) => _t === 'UserGroup')?.PK);
+});

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+const ADD = '/v2/users/add';
+const acme = { organizationId: 'acme' };
+const users = [{ userId: 'ada' }];
+
+let engine: Engine;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+  customer = await newCustomer();
+  await customer.ok('/v2/organizations/folders/add', { ...acme, createOrganization: true, folders: [{ folderId: 'parent' }, { folderId: 'there' }] });
+});
+afterAll(() => engine.stop());
+
+async function refusal(path: string, data: object) {
+  const { status, body } = await customer.call(path, { ...acme, ...data });
+  return [status, body.error?.message];
+}
+const parentOf = async (folderId: string) => (await customer.ok('/v2/organizations/folders/get', { ...acme, folderId }))[0].parentFolderId;
+
+describe('parentFolderId of users/add', () => {
+  test('is the parent of the folder that the call makes', async () => {
+    await customer.ok(ADD, { ...acme, users, folderId: 'new', createFolder: true, parentFolderId: 'parent' });
+    expect(await parentOf('new')).toBe('parent');
+    expect(await customer.ok('/v2/users/get', { ...acme, folderId: 'new' })).toMatchObject([{ userId: 'ada' }]);
+  });
+
+  test('leaves a folder that exists where it is', async () => {
+    await customer.ok(ADD, { ...acme, users, folderId: 'there', createFolder: true, parentFolderId: 'parent' });
+    expect(await parentOf('there')).toBe('root');
+  });
+
+  test('is NOT_FOUND when there is no such folder', async () => {
+    expect(await refusal(ADD, { users, folderId: 'newer', createFolder: true, parentFolderId: 'nothing' })).toEqual([404, 'Parent folder does not exist']);
+    expect(await refusal('/v2/users/get', { folderId: 'newer' })).toEqual([404, 'Folder does not exist']);
+  });
+
+  test.each([{}, { folderId: 'newer' }, { documentId: 'd', createFolder: true }, { folderId: 'newer', createFolder: false }])('is refused with %j, which makes no folder', async (data) => {
+    expect(await refusal(ADD, { users, parentFolderId: 'parent', ...data })).toEqual([400, 'parentFolderId must be given together with folderId and createFolder: true: it is the parent of a folder that the call makes']);
+  });
+});
+
+describe('context, which nothing could receive,', () => {
+  test.each([[ADD, { users }], ['/v2/users/delete', { userIds: ['ada'] }]])('is refused by %s', async (path, data) => {
+    expect(await refusal(path, { ...data, context: { access: { team: 'x' } } })).toEqual([400, 'context must be left out: no webhook and no resolver of this service tells of added or removed users']);
+    expect((await customer.call(path, { ...acme, ...data, context: null })).status).toBe(200);
+  });
+});

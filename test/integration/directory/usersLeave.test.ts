@@ -1,0 +1,499 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { DocumentEntity } from '../../../lib/directory/documents.ts';
+import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
+import { FolderEntity, placeOf } from '../../../lib/directory/folders/folders.ts';
+import { JobStore, SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { replace, Table } from '../../../lib/table/table.ts';
+import { removeUsersStep } from '../../../lib/deletion/removeUsersStep.ts';
+import { type GrantOn, UserEntity, UserWriter } from '../../../lib/directory/users.ts';
+import { mostDepartures } from '../../../lib/directory/rules/access.ts';
+import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { everyItem } from '../../support/items.ts';
+import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
+import { type Queues, startQueues } from '../../support/queues.ts';
+
+const DELETE = '/v2/users/delete';
+const acme = { organizationId: 'acme' };
+const nda = { ...acme, documentId: 'nda' };
+
+let engine: Engine;
+let queues: Queues;
+let client: LeanClient;
+let table: Table;
+let customer: Customer;
+/** How far the clock of the jobs is ahead. */
+let ahead: number;
+beforeAll(async () => {
+  engine = await startEngine();
+  queues = await startQueues();
+  client = new LeanClient();
+  table = new Table(asDocumentClient(client), TABLE_NAME);
+});
+afterAll(async () => {
+  client.destroy();
+  await queues.stop();
+  await engine.stop();
+});
+
+/** Each test has a tenant of its own: acme with a folder in a folder, a document in it and two at the top, all restricted. */
+beforeEach(async () => {
+  ahead = 0;
+  waiting = [];
+  queues.clear();
+  customer = await newCustomer();
+  await customer.ok('/v2/organizations/folders/add', { ...acme, createOrganization: true, folders: [{ folderId: 'outer', accessType: 'restricted' }, { folderId: 'inner', parentFolderId: 'outer' }] });
+  await customer.ok('/v2/organizations/documents/add', { ...acme, folderId: 'inner', documents: [{ documentId: 'filed' }] });
+  await customer.ok('/v2/organizations/documents/add', { ...acme, documents: [{ documentId: 'nda' }, { documentId: 'other' }] });
+  await customer.ok('/v2/organizations/documents/access/update', { ...acme, documentIds: ['nda', 'other'], accessType: 'restricted' });
+});
+
+const on = (type: string, id: string) => ({ type, id, ...(type !== 'organization' && acme), accessRole: 'viewer' });
+const grant = (userId: string, ...resources: object[]) => customer.ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } });
+const everywhere = { organization: 'acme', folders: ['outer', 'inner'], documents: ['filed', 'nda', 'other'] };
+const add = (where: object, ...userIds: string[]) => customer.ok('/v2/users/add', { ...acme, ...where, users: userIds.map((userId) => ({ userId, name: userId })) });
+const remove = (where: object, ...userIds: string[]) => customer.ok(DELETE, { ...acme, ...where, userIds });
+const contacts = async (where: object) => (await customer.ok('/v2/users/get', { ...acme, ...where })).map(({ userId }: any) => userId);
+
+/** What a user may do, by what it is about. */
+async function roles(userId: string): Promise<Record<string, string>> {
+  const { [userId]: found } = await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: [userId], folderIds: everywhere.folders, documentIds: everywhere.documents });
+  const entries = Object.entries({ ...found.organization, ...found.folders, ...found.documents });
+  return Object.fromEntries(entries.flatMap(([id, { accessRole }]: any) => (accessRole ? [[id, accessRole]] : [])));
+}
+
+/** Messages about jobs that wait for a later time. */
+let waiting: { readonly body: any }[] = [];
+const silent = { info() {}, warn() {}, error() {} };
+
+/** Runs the jobs that messages were sent for: up to where they wait for a minute, or to their end. */
+async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
+  const jobs = new JobStore(table);
+  const on = (step: typeof changeFoldersStep) => (job: StoredJob, clock: () => number) => step(table, job, clock);
+  const steps = { removeUsers: on(removeUsersStep), changeFolders: on(changeFoldersStep) } as unknown as RunJobDeps['steps'];
+  if (upTo === 'end' && waiting.length > 0) ahead += SETTLED_MS;
+  let messages = [...(upTo === 'end' ? waiting.splice(0) : []), ...queues.waiting('jobs')];
+  queues.clear();
+  while (messages.length > 0) {
+    const queue = { send: async (sent: readonly { readonly body: object }[]) => void waiting.push(...sent) };
+    for (const { body } of messages) await runJob({ jobs, steps, queue }, { message: body, clock: () => Date.now() + ahead, deadline: Infinity, log: silent });
+    if (upTo === 'settling') return;
+    if (waiting.length > 0) ahead += SETTLED_MS;
+    messages = waiting.splice(0);
+  }
+}
+
+/** What of a user is stored in the tenant, the profile aside. */
+async function traces(userId: string): Promise<string[]> {
+  const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#`));
+  return items.filter(({ _t, PK, userId: of }) => _t !== 'User' && _t !== 'Job' && (of === userId || PK.endsWith(`#USER#${userId}`))).map(({ _t, SK }) => `${_t} ${SK}`).sort();
+}
+
+async function jobsLeft(): Promise<number> {
+  return (await everyItem(engine)).filter(({ _t, PK }) => _t === 'Job' && PK.startsWith(`T#${customer.apiKey}#`)).length;
+}
+
+const stored = async (userId: string) => (await table.get(UserEntity, { tenant: customer.apiKey, userId }))!;
+const place = async () => placeOf(customer.apiKey, (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!);
+
+async function withEverything(...userIds: string[]): Promise<void> {
+  for (const where of [{}, { folderId: 'outer' }, { folderId: 'inner' }, { documentId: 'filed' }, { documentId: 'nda' }, { documentId: 'other' }]) await add(where, ...userIds);
+  await customer.ok('/v2/organizations/usergroups/add', { ...acme, organizationUserGroups: [{ groupId: 'lawyers' }] });
+  await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId: 'lawyers', userIds });
+  await customer.ok('/v2/notifications/config/set', { ...acme, userIds, config: { inbox: 'MINE' } });
+  await customer.ok('/v2/notifications/config/set', { ...acme, userIds, documentIds: ['nda', 'other', 'filed'], config: { inbox: 'NONE' } });
+}
+
+describe('spec 4.18: the answer', () => {
+  test('is a map by user, inside a success also for those who do not exist; a repeated id counts once', async () => {
+    await add({}, 'ada');
+    const { status, body } = await customer.call(DELETE, { ...acme, userIds: ['ada', 'nobody', 'ada'] });
+    expect(status).toBe(200);
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'User(s) deleted successfully.',
+      data: { ada: { success: true, message: 'User removed.' }, nobody: { success: false, message: 'User does not exist.' } },
+    });
+  });
+
+  test('is a success for a user that the tenant knows, wherever it is, and again', async () => {
+    await add({ organizationId: 'elsewhere', createOrganization: true }, 'ada');
+    for (let i = 0; i < 2; i++) expect(await remove({}, 'ada')).toEqual({ ada: { success: true, message: 'User removed.' } });
+    expect(await contacts({ organizationId: 'elsewhere' })).toEqual(['ada']);
+    await runJobs();
+    expect((await stored('ada')).departures).toBeUndefined();
+    expect(await jobsLeft()).toBe(0);
+  });
+
+  test('begins no job when nobody exists', async () => {
+    await remove({}, 'nobody', 'nor-me');
+    expect([queues.waiting('jobs'), await jobsLeft()]).toEqual([[], 0]);
+  });
+
+  test.each([
+    ['no organizationId', { organizationId: undefined, userIds: ['a'] }, 400, 'organizationId is required'],
+    ['an unknown organization', { organizationId: 'nowhere', userIds: ['a'] }, 400, 'organizationId: the organization does not exist'],
+    ['a document and a folder', { documentId: 'nda', folderId: 'outer', userIds: ['a'] }, 400, 'folderId must not be given together with documentId'],
+    ['an unknown document', { documentId: 'nothing', userIds: ['a'] }, 404, 'Document does not exist'],
+    ['an unknown folder', { folderId: 'nothing', userIds: ['a'] }, 404, 'Folder does not exist'],
+    ['no userIds', {}, 400, 'userIds is required'],
+    ['an empty list', { userIds: [] }, 400, 'userIds must not be empty'],
+    ['more than 500 users', { userIds: Array.from({ length: 501 }, (_each, i) => `u${i}`) }, 400, 'userIds must have at most 500 items'],
+    ['an id that is no text', { userIds: ['a', 7] }, 400, 'userIds[1] must be a string'],
+  ])('%s', async (_what, data, expected, message) => {
+    const { status, body } = await customer.call(DELETE, { ...acme, ...data });
+    expect({ status, message: body.error.message }).toEqual({ status: expected, message });
+  });
+
+  test('holds ids of any length, in as many jobs as their list needs', async () => {
+    const userIds = Array.from({ length: 120 }, (_each, i) => `${i}-`.padEnd(500, 'ü'));
+    await customer.ok('/v2/users/add', { ...acme, users: userIds.map((userId) => ({ userId })) });
+    expect(Object.values(await remove({}, ...userIds)).filter(({ success }: any) => success)).toHaveLength(120);
+    expect(queues.waiting('jobs')).toHaveLength(2);
+    expect(await contacts({})).toEqual([]);
+    await runJobs();
+    expect([await jobsLeft(), await traces(userIds[0]!), await traces(userIds[119]!), (await stored(userIds[119]!)).departures]).toEqual([0, [], [], undefined]);
+  });
+});
+
+describe('spec 4.18: without documentId and folderId', () => {
+  test('a user leaves the organization: all its documents and folders, its groups and contact lists, at once; what is stored follows', async () => {
+    await withEverything('ada', 'bob');
+    const bobs = await traces('bob');
+    await remove({}, 'ada');
+    expect(await roles('ada')).toEqual({});
+    for (const where of [{}, { folderId: 'outer' }, { folderId: 'inner' }, { documentId: 'filed' }, { documentId: 'nda' }, { userIds: ['ada', 'bob'] }, { organizationUserGroupIds: ['lawyers'] }]) expect(await contacts(where)).toEqual(['bob']);
+    await runJobs();
+    expect(await traces('ada')).toEqual([]);
+    expect((await stored('ada')).departures).toBeUndefined();
+    expect(await jobsLeft()).toBe(0);
+    expect(await traces('bob')).toEqual(bobs);
+    expect(Object.keys(await roles('bob')).sort()).toEqual(['acme', 'filed', 'inner', 'nda', 'other', 'outer']);
+  });
+
+  test('what the user began goes with the data, and other organizations keep theirs', async () => {
+    await add({ organizationId: 'elsewhere', createOrganization: true }, 'ada');
+    await add({}, 'ada');
+    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'talk', commentData: [{ commentText: 'Mine', from: { userId: 'ada' } }] }] });
+    await remove({}, 'ada');
+    await runJobs();
+    expect(await customer.ok('/v2/commentannotations/get', nda)).toEqual([]);
+    expect(await contacts({ organizationId: 'elsewhere' })).toEqual(['ada']);
+  });
+
+  test('the author of an imported comment exists without being known', async () => {
+    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'talk', commentData: [{ commentText: 'Theirs', from: { userId: 'stranger' } }] }] });
+    expect(await remove({}, 'stranger')).toEqual({ stranger: { success: true, message: 'User removed.' } });
+    expect(await remove({ documentId: 'other' }, 'stranger')).toEqual({ stranger: { success: true, message: 'User removed.' } });
+    await runJobs();
+    expect([await customer.ok('/v2/commentannotations/get', nda), await traces('stranger')]).toEqual([[], []]);
+    expect(await remove({}, 'stranger')).toEqual({ stranger: { success: false, message: 'User does not exist.' } });
+  });
+
+  test('what a user made goes also when it becomes known before the job runs, and what it is given then stays', async () => {
+    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'talk', commentData: [{ commentText: 'Theirs', from: { userId: 'stranger' } }] }] });
+    await remove({}, 'stranger');
+    await add({ documentId: 'nda' }, 'stranger');
+    await runJobs();
+    expect([await customer.ok('/v2/commentannotations/get', nda), await roles('stranger')]).toEqual([[], { nda: 'editor' }]);
+  });
+});
+
+describe('spec 4.18: with documentId', () => {
+  test('a user leaves that document and its contact list, and nothing else', async () => {
+    await withEverything('ada');
+    await remove({ documentId: 'nda' }, 'ada');
+    const left = { acme: 'editor', outer: 'editor', inner: 'editor', filed: 'editor', other: 'editor' };
+    expect([await roles('ada'), await contacts({ documentId: 'nda' }), await contacts({ documentId: 'other' }), await contacts({})]).toEqual([left, [], ['ada'], ['ada']]);
+    const before = await traces('ada');
+    await runJobs();
+    const { internalId } = (await table.get(DocumentEntity, { ...(await place()), documentId: 'nda' }))!;
+    expect(await traces('ada')).toEqual(before.filter((trace) => !trace.endsWith(internalId)));
+    expect([await roles('ada'), await contacts({ organizationUserGroupIds: ['lawyers'] })]).toEqual([left, ['ada']]);
+  });
+});
+
+describe('spec 4.18: with folderId', () => {
+  test('a user leaves that folder and what is in it, at once; what is stored follows', async () => {
+    await withEverything('ada');
+    await remove({ folderId: 'outer' }, 'ada');
+    const left = { acme: 'editor', nda: 'editor', other: 'editor' };
+    expect(await roles('ada')).toEqual(left);
+    for (const where of [{ folderId: 'outer' }, { folderId: 'inner' }, { documentId: 'filed' }]) expect(await contacts(where)).toEqual([]);
+    expect(await customer.ok('/v2/users/get', { ...acme, allDocuments: true, groupByDocumentId: true })).toEqual({ nda: [expect.anything()], other: [expect.anything()] });
+    await runJobs();
+    expect(await roles('ada')).toEqual(left);
+    expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(3);
+    expect((await traces('ada')).filter((trace) => trace.startsWith('Contact'))).toHaveLength(3);
+    expect((await traces('ada')).filter((trace) => trace.startsWith('NotificationSettings'))).toHaveLength(3);
+  });
+
+  test('a folder in it is left with what is above untouched', async () => {
+    await grant('ada', on('folder', 'outer'), on('folder', 'inner'), on('document', 'filed'));
+    await grant('bob', on('folder', 'inner'), on('document', 'filed'));
+    await remove({ folderId: 'inner' }, 'ada', 'bob');
+    expect([await roles('ada'), await roles('bob')]).toEqual([{ outer: 'viewer', inner: 'viewer', filed: 'viewer' }, {}]);
+    await runJobs();
+    expect([(await traces('ada')).length, await traces('bob')]).toEqual([1, []]);
+  });
+
+  test('with more in it than one portion of the walk', async () => {
+    const at = await place();
+    const folders = Array.from({ length: 30 }, (_each, i) => ({ folderId: `f${i}`, parentFolderId: i % 5 === 0 ? 'inner' : `f${i - 1}` }));
+    await customer.ok('/v2/organizations/folders/add', { ...acme, folders });
+    for (let i = 0; i < 30; i += 6) await customer.ok('/v2/organizations/documents/add', { ...acme, folderId: `f${i}`, documents: Array.from({ length: 20 }, (_each, n) => ({ documentId: `d${i}-${n}` })) });
+    await grant('ada', ...folders.map(({ folderId }) => on('folder', folderId)));
+    await grant('ada', ...[0, 6, 12, 18, 24].flatMap((i) => Array.from({ length: 20 }, (_each, n) => on('document', `d${i}-${n}`))));
+    await grant('ada', on('document', 'nda'));
+    await remove({ folderId: 'outer' }, 'ada');
+    const { jobId } = queues.waiting('jobs')[0]!.body;
+    let job = (await new JobStore(table).get({ tenant: at.tenant, jobId }))!;
+    for (let result = await removeUsersStep(table, job, () => Date.now() + SETTLED_MS, 7); result !== 'done'; result = await removeUsersStep(table, job, () => Date.now() + SETTLED_MS, 7)) {
+      job = { ...job, progress: JSON.stringify(result.progress) };
+    }
+    expect(await roles('ada')).toEqual({ nda: 'viewer' });
+    expect(await traces('ada')).toHaveLength(1);
+  });
+});
+
+describe('spec 4.18: what is moved after users left a folder', () => {
+  const moveDocument = (documentId: string, folderId: string) => customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: [documentId], folderId });
+  const moveFolder = (folderId: string, parentFolderId: string) => customer.ok('/v2/organizations/folders/update', { ...acme, folders: [{ folderId, parentFolderId }] });
+  const writtenDown = async () => (await everyItem(engine)).filter(({ _t, PK }) => _t === 'FolderDeparture' && PK.startsWith(`T#${customer.apiKey}#`)).length;
+  const counted = async () => (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.folderDepartures;
+
+  beforeEach(async () => {
+    await customer.ok('/v2/organizations/folders/add', { ...acme, folders: [{ folderId: 'apart', accessType: 'restricted' }, { folderId: 'deep', parentFolderId: 'inner' }] });
+    await customer.ok('/v2/organizations/documents/add', { ...acme, folderId: 'deep', documents: [{ documentId: 'lowest' }] });
+    await grant('ada', ...['outer', 'inner', 'apart', 'deep'].map((id) => on('folder', id)), ...['filed', 'lowest', 'nda', 'other'].map((id) => on('document', id)));
+    for (const documentId of ['filed', 'nda', 'lowest']) await add({ documentId }, 'ada');
+  });
+
+  async function moveAbout(): Promise<void> {
+    await moveFolder('deep', 'root');
+    await moveDocument('lowest', 'apart');
+    await moveDocument('filed', 'root');
+    await moveDocument('nda', 'inner');
+    await moveFolder('apart', 'outer');
+    await moveDocument('other', 'apart');
+  }
+
+  /** Nothing of what lay in the folder, all of what did not: `lowest` lies in `apart` and counts as within `outer` all the same. */
+  async function expectSides(): Promise<void> {
+    const { ada: found } = await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['ada'], folderIds: ['outer', 'inner', 'apart', 'deep'], documentIds: ['filed', 'nda', 'other', 'lowest'] });
+    const viewers = Object.entries({ ...found.folders, ...found.documents }).flatMap(([id, { accessRole }]: any) => (accessRole === 'viewer' ? [id] : []));
+    expect(viewers).toEqual(['apart', 'nda', 'other', 'lowest']);
+    expect([await contacts({ documentId: 'filed' }), await contacts({ documentId: 'nda' })]).toEqual([[], ['ada']]);
+  }
+
+  test.each(['before the job has run', 'between its rounds'])('%s counts where it lay when they left', async (when) => {
+    await remove({ folderId: 'outer' }, 'ada');
+    expect([await counted(), await writtenDown()]).toEqual([1, 1]);
+    if (when === 'between its rounds') await runJobs('settling');
+    await moveAbout();
+    await expectSides();
+    await runJobs();
+    await expectSides();
+    expect((await traces('ada')).map((trace) => trace.split(' ')[0])).toEqual(['Contact', 'Grant', 'Grant', 'Grant']);
+    expect([await counted(), await writtenDown(), await jobsLeft()]).toEqual([undefined, 0, 0]);
+  });
+
+  test('behind the walk of the last round has that gone through once more', async () => {
+    await remove({ folderId: 'outer' }, 'ada');
+    await moveFolder('deep', 'root');
+    const { jobId } = queues.waiting('jobs')[0]!.body;
+    const { internalId: deep } = (await table.get(FolderEntity, { ...(await place()), folderId: 'deep' }))!;
+    let job = (await new JobStore(table).get({ tenant: customer.apiKey, jobId }))!;
+    job = { ...job, progress: JSON.stringify({ stage: 'second', user: 0 }) };
+    const step = async () => {
+      const result = await removeUsersStep(table, job, () => Date.now() + SETTLED_MS, 1);
+      if (result !== 'done') job = { ...job, progress: JSON.stringify(result.progress) };
+      return result;
+    };
+    while (JSON.parse(job.progress!).portion?.root !== deep) await step();
+    // Its place among what was moved is before the folder that the walk is in.
+    await moveDocument('lowest', 'root');
+    while ((await step()) !== 'done');
+    expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(3);
+  });
+
+  test('is given to a user anew as if never there', async () => {
+    await remove({ folderId: 'outer' }, 'ada');
+    await moveAbout();
+    await customer.ok('/v2/users/add', { ...acme, documentId: 'filed', users: [{ userId: 'ada', accessRole: 'editor' }] });
+    await runJobs();
+    expect(await roles('ada')).toMatchObject({ filed: 'editor', nda: 'viewer' });
+    expect(await contacts({ documentId: 'filed' })).toEqual(['ada']);
+  });
+
+  test('does not come back when they leave the same folder once more', async () => {
+    await remove({ folderId: 'outer' }, 'ada');
+    await moveDocument('filed', 'root');
+    await remove({ folderId: 'outer' }, 'ada');
+    expect((await roles('ada')).filed).not.toBe('viewer');
+    await runJobs();
+    expect((await traces('ada')).filter((trace) => trace.startsWith('Contact'))).toHaveLength(1);
+    expect([await counted(), await writtenDown()]).toEqual([undefined, 0]);
+  });
+});
+
+describe('many grants', () => {
+  test('are void at once and gone after the job', async () => {
+    const at = await place();
+    await grant('ada', on('organization', 'acme'), on('document', 'nda'), on('folder', 'outer'));
+    const grants = Array.from({ length: 1_200 }, (_each, i): GrantOn => ({ place: at, resource: { resourceType: 'document', internalId: `doc_${i}` }, accessRole: 'viewer', accessFields: [`n:${i}`] }));
+    await new UserWriter(table).grant(at.tenant, 'ada', await stored('ada'), grants, Date.now());
+    await remove({}, 'ada');
+    const { ada } = await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['ada'], folderIds: ['outer'], documentIds: ['nda'] });
+    expect([ada.context, ...[ada.organization.acme, ada.folders.outer, ada.documents.nda].map(({ errorCode }: any) => errorCode)]).toEqual([undefined, 'permission_denied', 'permission_denied', 'permission_denied']);
+    expect(await traces('ada')).toHaveLength(1_203);
+    await runJobs();
+    expect(await traces('ada')).toEqual([]);
+  });
+});
+
+describe('who is removed and added again', () => {
+  test.each(['before the job', 'between its passes', 'after it'])('%s: what is new stays, what was there never comes back', async (when) => {
+    await withEverything('ada');
+    await grant('ada', on('document', 'nda'), on('folder', 'outer'));
+    await remove({}, 'ada');
+    if (when !== 'before the job') await runJobs(when === 'after it' ? 'end' : 'settling');
+    await grant('ada', { ...on('document', 'nda'), accessRole: 'editor' });
+    await add({ folderId: 'inner' }, 'ada');
+    await customer.ok('/v2/notifications/config/set', { ...acme, userIds: ['ada'], config: { email: 'NONE' } });
+    const again = { nda: 'editor', inner: 'editor', filed: 'editor' };
+    expect([await roles('ada'), await contacts({ folderId: 'inner' }), await contacts({ documentId: 'nda' })]).toEqual([again, ['ada'], []]);
+    const levels = async () => (await customer.ok('/v2/notifications/config/get', { ...acme, userId: 'ada', getOrganizationConfig: true }))[0].config;
+    const set = await levels();
+    await runJobs();
+    expect([await roles('ada'), await contacts({ folderId: 'inner' }), await contacts({ organizationUserGroupIds: ['lawyers'] }), await levels()]).toEqual([again, ['ada'], [], set]);
+    expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(2);
+    expect([await jobsLeft(), (await stored('ada')).departures]).toEqual([0, undefined]);
+  });
+
+  test('to a document of a folder that was left: as if never there, in the role that is given then', async () => {
+    await customer.ok('/v2/users/add', { ...acme, documentId: 'filed', users: [{ userId: 'ada', accessRole: 'viewer' }] });
+    await remove({ folderId: 'outer' }, 'ada');
+    await add({ documentId: 'filed' }, 'ada');
+    await runJobs();
+    expect([await roles('ada'), await contacts({ documentId: 'filed' })]).toEqual([{ filed: 'editor' }, ['ada']]);
+  });
+
+  test('a grant by a request that began before the removal does not outlive it, whenever it is written', async () => {
+    const at = await place();
+    await grant('ada', on('document', 'nda'));
+    const known = await stored('ada');
+    const began = Date.now();
+    const late = async (internalId: string) => new UserWriter(table).grant(at.tenant, 'ada', known, [{ place: at, resource: { resourceType: 'document', internalId }, accessRole: 'editor' }], began - 1);
+    const { internalId } = (await table.get(DocumentEntity, { ...at, documentId: 'nda' }))!;
+    await remove({}, 'ada');
+    await late(internalId);
+    expect(await roles('ada')).toEqual({});
+    await runJobs('settling');
+    await late(internalId);
+    expect(await roles('ada')).toEqual({});
+    await runJobs();
+    expect(await traces('ada')).toEqual([]);
+  });
+});
+
+describe('removals that overlap', () => {
+  test('of the same user from several places end each by itself', async () => {
+    await withEverything('ada');
+    await remove({ documentId: 'nda' }, 'ada');
+    await runJobs('settling');
+    await remove({ folderId: 'inner' }, 'ada');
+    await runJobs('settling');
+    expect((await stored('ada')).departures).toHaveLength(2);
+    expect(await roles('ada')).toEqual({ acme: 'editor', outer: 'editor', inner: 'editor', filed: 'editor', other: 'editor' });
+    await remove({ folderId: 'outer' }, 'ada');
+    expect(await roles('ada')).toEqual({ acme: 'editor', other: 'editor' });
+    await Promise.all([runJobs(), remove({ documentId: 'other' }, 'ada')]);
+    await runJobs();
+    expect([await roles('ada'), await jobsLeft(), (await stored('ada')).departures]).toEqual([{ acme: 'editor' }, 0, undefined]);
+  });
+
+  test('from the organization takes over what is unfinished, and the earlier job does no harm any more', async () => {
+    await withEverything('ada');
+    await remove({ documentId: 'nda' }, 'ada');
+    await remove({}, 'ada');
+    expect((await stored('ada')).departures).toHaveLength(1);
+    await grant('ada', on('document', 'nda'));
+    await runJobs();
+    expect([await roles('ada'), (await traces('ada')).length, await jobsLeft()]).toEqual([{ nda: 'viewer' }, 1, 0]);
+  });
+
+  test('a job that breaks off half-way, is run again and beside itself', async () => {
+    await withEverything('ada', 'bob');
+    await remove({}, 'ada', 'bob');
+    const { body } = queues.waiting('jobs')[0]!;
+    const job = (await new JobStore(table).get(body))!;
+    const breaking = new Table(asDocumentClient({ send: breakingAfter(12) } as unknown as LeanClient), TABLE_NAME);
+    await expect(removeUsersStep(breaking, job, Date.now)).rejects.toThrow('broken off');
+    await Promise.all([removeUsersStep(table, job, Date.now), removeUsersStep(table, job, Date.now)]);
+    await runJobs();
+    expect([await traces('ada'), await traces('bob'), await jobsLeft()]).toEqual([[], [], 0]);
+  });
+
+  test('more than so many at a time fail by themselves', async () => {
+    await add({}, 'ada', 'bob');
+    const user = await stored('ada');
+    const departures = Array.from({ length: mostDepartures }, (_each, i) => ({ organization: 'org_x', resource: `doc_${i}`, at: 1, jobId: 'job_x' }));
+    await table.write([replace(UserEntity, { tenant: customer.apiKey, ...user, departures }, user._r)]);
+    expect(await remove({}, 'ada', 'bob')).toEqual({ ada: { success: false, message: 'User is being changed by another request.' }, bob: { success: true, message: 'User removed.' } });
+  });
+});
+
+/** Passes on so many calls, and breaks all that follow. */
+function breakingAfter(calls: number) {
+  let left = calls;
+  return async (command: Parameters<LeanClient['send']>[0]) => {
+    if (left-- <= 0) throw new Error('broken off');
+    return client.send(command);
+  };
+}
+
+describe('who left', () => {
+  test('may no longer comment where permissions are verified, and is in no private audience', async () => {
+    await add({ documentId: 'nda' }, 'ada');
+    await add({}, 'ada');
+    const comment = async (annotationId: string) => (await customer.ok('/v2/commentannotations/add', { ...nda, verifyUserPermissions: true, commentAnnotations: [{ annotationId, commentData: [{ commentText: 'Mine', from: { userId: 'ada' } }] }] }))[annotationId].success;
+    const counted = async () => (await customer.ok('/v2/commentannotations/count/get', { ...nda, documentIds: ['nda'], userId: 'ada' })).nda.total;
+    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'members', visibility: { type: 'organizationPrivate' }, commentData: [{ commentText: 'Ours', from: { userId: 'bob' } }] }] });
+    expect([await comment('first'), await counted()]).toEqual([true, 2]);
+    await remove({}, 'ada');
+    expect([await comment('second'), await counted()]).toEqual([false, 0]);
+  });
+});
+
+describe('while disabled', () => {
+  const disable = (disabled: boolean) => customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled });
+
+  test('an organization and a document let users be removed and grants be taken back, and nobody be added, granted or changed', async () => {
+    await add({}, 'ada', 'bob');
+    await grant('ada', on('document', 'nda'), on('document', 'other'));
+    await disable(true);
+    for (const [path, data] of [
+      ['/v2/users/add', { ...acme, users: [{ userId: 'ada' }] }],
+      ['/v2/users/update', { ...acme, users: [{ userId: 'ada', name: 'Ada' }] }],
+      ['/v2/auth/permissions/add', { user: { userId: 'ada' }, permissions: { resources: [on('organization', 'acme')] } }],
+    ] as const) {
+      const { status, body } = await customer.call(path, data);
+      expect([path, status, body.error.status, body.error.message]).toEqual([path, 400, 'FAILED_PRECONDITION', 'The organization is disabled']);
+    }
+    await customer.ok('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [{ type: 'document', id: 'other', ...acme }] } });
+    await remove({}, 'bob');
+    await disable(false);
+    const at = await place();
+    const document = (await table.get(DocumentEntity, { ...at, documentId: 'nda' }))!;
+    await table.write([replace(DocumentEntity, { ...at, ...document, disabled: true }, document._r)]);
+    for (const [path, data] of [
+      ['/v2/users/add', { ...nda, users: [{ userId: 'ada' }] }],
+      ['/v2/auth/permissions/add', { user: { userId: 'ada' }, permissions: { resources: [on('document', 'nda')] } }],
+    ] as const) expect((await customer.call(path, data)).body.error).toMatchObject({ status: 'FAILED_PRECONDITION', message: 'The document is disabled' });
+    await remove({ documentId: 'nda' }, 'ada');
+    expect([await roles('ada'), await contacts({})]).toEqual([{ acme: 'editor' }, ['ada']]);
+  });
+});

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+const GET = '/v2/users/get';
+const COUNT = '/v2/users/count/get';
+const acme = { organizationId: 'acme' };
+const nda = { documentId: 'nda' };
+
+let engine: Engine;
+let customer: Customer;
+const add = (where: object, ...users: object[]) => customer.ok('/v2/users/add', { ...acme, ...where, users });
+const crowd = Array.from({ length: 2_600 }, (_each, index) => `c${String(index).padStart(4, '0')}`);
+const ids = (users: any[]) => users.map(({ userId }) => userId);
+
+/** acme with people in contact lists and groups, and an organization with a crowd of whom every 100th has a name. */
+beforeAll(async () => {
+  engine = await startEngine();
+  customer = await newCustomer();
+  await customer.ok('/v2/organizations/add', { organizations: [acme, { organizationId: 'crowd' }] });
+  await customer.ok('/v2/organizations/documents/add', { ...acme, documents: ['nda', 'offer', 'plan'].map((documentId) => ({ documentId })) });
+  await customer.ok('/v2/organizations/folders/add', { ...acme, folders: [{ folderId: 'contracts' }] });
+  await add({}, { userId: 'u1', name: 'Ada Lovelace', email: 'ada@example.com' }, { userId: 'u2', name: 'Grace Hopper', email: 'grace@navy.example' }, { userId: 'love-3', name: 'Alan' }, { userId: 'u4' });
+  await add(nda, { userId: 'u1' }, { userId: 'u2' });
+  await add({ documentId: 'offer' }, { userId: 'u1' }, { userId: 'love-3' });
+  await add({ folderId: 'contracts' }, { userId: 'u4' });
+  await customer.ok('/v2/organizations/usergroups/add', { ...acme, organizationUserGroups: [{ groupId: 'one' }, { groupId: 'two' }] });
+  for (const [organizationUserGroupId, userIds] of [['one', ['u1', 'u2']], ['two', ['love-3', 'u2']]] as const) await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId, userIds });
+  for (let from = 0; from < crowd.length; from += 200) {
+    const users = crowd.slice(from, from + 500).map((userId, index) => ({ userId, name: (from + index) % 100 === 99 ? 'Named' : undefined }));
+    await customer.ok('/v2/users/add', { organizationId: 'crowd', users });
+  }
+}, 60_000);
+afterAll(() => engine.stop());
+
+/** The pages of a request, each as user ids. */
+async function pages(data: object): Promise<string[][]> {
+  const all: string[][] = [];
+  let pageToken: string | null = null;
+  do {
+    const { status, body } = await customer.call(GET, { ...acme, ...data, pageToken });
+    if (status !== 200) throw new Error(JSON.stringify(body));
+    all.push(ids(body.result.data));
+    pageToken = body.result.nextPageToken;
+  } while (pageToken !== null);
+  return all;
+}
+
+async function refusal(path: string, data: object) {
+  const { status, body } = await customer.call(path, { ...acme, ...data });
+  return [status, body.error?.message];
+}
+
+describe('searchKey of users/get', () => {
+  test.each([
+    ['LOVE', ['love-3', 'u1']],
+    ['lovelace ada', ['u1']],
+    ['navy.example', ['u2']],
+    ['Ａｄａ', ['u1']],
+    ['nobody', []],
+    ['ada grace', []],
+  ])('%s finds users by name, e-mail address or id', async (searchKey, expected) => {
+    expect(await pages({ searchKey })).toEqual([expected]);
+  });
+
+  test('narrows documents, groups, user ids and the lists of all documents', async () => {
+    expect(await pages({ ...nda, searchKey: 'ada' })).toEqual([['u1']]);
+    expect(await pages({ organizationUserGroupIds: ['one', 'two'], searchKey: 'a' })).toEqual([['love-3', 'u1', 'u2']]);
+    expect(await pages({ organizationUserGroupIds: ['one', 'two'], searchKey: 'love' })).toEqual([['love-3', 'u1']]);
+    expect(await pages({ userIds: ['u1', 'u2'], searchKey: 'hopper' })).toEqual([['u2']]);
+    expect(await pages({ allDocuments: true, searchKey: 'ada' })).toEqual([['u1', 'u1']]);
+    expect(await customer.ok(GET, { ...acme, allDocuments: true, groupByDocumentId: true, searchKey: 'love' })).toMatchObject({ nda: [{ userId: 'u1' }], offer: [{ userId: 'love-3' }, { userId: 'u1' }] });
+  });
+
+  test.each([1, 2, 3])('gives pages of %i without loss or repetition', async (pageSize) => {
+    expect((await pages({ searchKey: 'love', pageSize })).flat()).toEqual(['love-3', 'u1']);
+    expect((await pages({ organizationUserGroupIds: ['two', 'one'], searchKey: 'a', pageSize })).flat()).toEqual(['love-3', 'u1', 'u2']);
+    expect((await pages({ allDocuments: true, searchKey: 'love', pageSize })).flat()).toEqual(['u1', 'love-3', 'u1']);
+  });
+
+  test('looks at a bounded number of users per page and loses none of them', async () => {
+    const found = await pages({ organizationId: 'crowd', searchKey: 'named', pageSize: 7 });
+    expect(found.flat()).toEqual(crowd.filter((_userId, index) => index % 100 === 99));
+    expect(Math.max(...found.map(({ length }) => length))).toBe(7);
+    const rare = await pages({ organizationId: 'crowd', searchKey: 'c2599' });
+    expect(rare).toEqual([[], ['c2599']]);
+  });
+
+  test('belongs to the page token', async () => {
+    const { body } = await customer.call(GET, { ...acme, searchKey: 'love', pageSize: 1 });
+    for (const searchKey of [undefined, 'ada']) expect((await customer.call(GET, { ...acme, searchKey, pageToken: body.result.nextPageToken })).status).toBe(400);
+  });
+
+  test.each([
+    ['searchKey must not be empty', ''],
+    ['searchKey must not be blank', '  '],
+    ['searchKey must be a string', 7],
+    ['searchKey must have at most 512 characters', 'x'.repeat(513)],
+  ])('is refused: %s', async (message, searchKey) => {
+    expect(await refusal(GET, { searchKey })).toEqual([400, message]);
+  });
+});
+
+describe('organizationUserGroupIds together with userIds in users/get', () => {
+  test('gives those of the users that are in any of the groups', async () => {
+    expect(await pages({ organizationUserGroupIds: ['one', 'two'], userIds: ['u4', 'u2', 'love-3', 'u2', 'nobody'] })).toEqual([['u2', 'love-3']]);
+    expect(await pages({ organizationUserGroupIds: ['one'], userIds: ['love-3'] })).toEqual([[]]);
+  });
+
+  test('is NOT_FOUND for a group that does not exist', async () => {
+    expect(await refusal(GET, { organizationUserGroupIds: ['three'], userIds: ['u1'] })).toEqual([404, 'Organization user group does not exist']);
+  });
+
+  test('leaves out a member that left the organization', async () => {
+    await add({}, { userId: 'leaver' });
+    await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId: 'one', userIds: ['leaver'] });
+    expect(await pages({ organizationUserGroupIds: ['one'], userIds: ['leaver'] })).toEqual([['leaver']]);
+    await customer.ok('/v2/users/delete', { ...acme, userIds: ['leaver'] });
+    expect(await pages({ organizationUserGroupIds: ['one'], userIds: ['leaver'] })).toEqual([[]]);
+  });
+});
+
+describe('includeInvolvedDocuments of users/get', () => {
+  const comment = (documentId: string, annotationId: string, userId: string, more: object = {}) => customer.ok('/v2/commentannotations/add', {
+    ...acme, documentId, commentAnnotations: [{ annotationId, commentData: [{ commentText: 'x', from: { userId }, ...more }] }],
+  });
+  const involved = async (data: object) => customer.ok(GET, { ...acme, userIds: ['u1'], ...data });
+
+  test('gives the documents in which a user wrote or is mentioned, the latest first, and their number', async () => {
+    await comment('nda', 't1', 'u1');
+    await comment('nda', 't2', 'u1');
+    await comment('plan', 't3', 'u2', { to: [{ userId: 'u1' }] });
+    expect(await involved({ includeInvolvedDocuments: true, includeInvolvedDocumentsCount: true })).toMatchObject([
+      { userId: 'u1', involvedDocuments: ['plan', 'nda'], involvedDocumentsCount: 2, hasMoreInvolvedDocuments: false },
+    ]);
+    const [counted] = await involved({ includeInvolvedDocumentsCount: true });
+    expect([counted.involvedDocumentsCount, 'involvedDocuments' in counted]).toEqual([2, false]);
+    expect(await involved({ includeInvolvedDocuments: false })).toEqual([{ userId: 'u1', name: 'Ada Lovelace', email: 'ada@example.com', initial: 'A' }]);
+    expect(await involved({ userIds: ['u4', 'u2'], includeInvolvedDocuments: true })).toMatchObject([{ userId: 'u4', involvedDocuments: [] }, { userId: 'u2', involvedDocuments: ['plan'] }]);
+  });
+
+  test('leaves out deleted documents, and documents that the user was removed from', async () => {
+    await customer.ok('/v2/organizations/documents/add', { ...acme, documents: [{ documentId: 'gone' }, { documentId: 'left' }] });
+    await add({}, { userId: 'u9' });
+    for (const documentId of ['gone', 'left']) await comment(documentId, 't9', 'u9');
+    await add({ documentId: 'left' }, { userId: 'u9' });
+    await customer.ok('/v2/organizations/documents/delete', { ...acme, documentIds: ['gone'] });
+    await customer.ok('/v2/users/delete', { ...acme, documentId: 'left', userIds: ['u9'] });
+    expect(await involved({ userIds: ['u9'], includeInvolvedDocumentsCount: true })).toMatchObject([{ involvedDocumentsCount: 0 }]);
+  });
+
+  test('looks at the latest thousand records of a kind, and says when there are more', async () => {
+    await comment('plan', 'old', 'busy');
+    const commentData = Array.from({ length: 20 }, () => ({ commentText: 'x', from: { userId: 'busy' } }));
+    for (const annotationId of ['long', 'longer']) {
+      await comment('offer', annotationId, 'busy');
+      for (let call = 0; call < 25; call++) await customer.ok('/v2/commentannotations/comments/add', { ...acme, documentId: 'offer', annotationId, commentData });
+    }
+    await add({}, { userId: 'busy' });
+    expect(await involved({ userIds: ['busy'], includeInvolvedDocuments: true })).toMatchObject([{ involvedDocuments: ['offer'], hasMoreInvolvedDocuments: true }]);
+  });
+
+  test.each([
+    [{ userIds: undefined, includeInvolvedDocuments: true }],
+    [{ userIds: ['1', '2', '3', '4', '5', '6'], includeInvolvedDocumentsCount: true }],
+  ])('needs one to five user ids, unlike %j', async (data) => {
+    expect(await refusal(GET, data)).toEqual([400, 'userIds must name 1 to 5 users together with includeInvolvedDocuments or includeInvolvedDocumentsCount']);
+  });
+});
+
+describe('users/count/get', () => {
+  test('counts the users of one document', async () => {
+    const { body } = await customer.call(COUNT, { ...acme, ...nda });
+    expect(body.result).toEqual({ status: 'success', message: 'Users count retrieved successfully.', data: { count: 2 } });
+    expect(await refusal(COUNT, { documentId: 'nothing' })).toEqual([404, 'Document does not exist']);
+  });
+
+  test('counts the users of all documents, once for each document', async () => {
+    expect(await customer.ok(COUNT, { ...acme, allDocuments: true })).toEqual({ count: 4 });
+    expect(await customer.ok(COUNT, { ...acme, folderId: 'contracts', allDocuments: false })).toEqual({ count: 1 });
+    expect(await customer.ok(COUNT, { organizationId: 'crowd', allDocuments: true })).toEqual({ count: 0 });
+  });
+
+  test('counts one user alone when userId is given', async () => {
+    const count = async (data: object) => customer.ok(COUNT, { ...acme, ...data });
+    expect(await count({ userId: 'u1' })).toEqual({ count: 1 });
+    expect(await count({ userId: 'nobody' })).toEqual({ count: 0 });
+    expect(await count({ ...nda, userId: 'love-3' })).toEqual({ count: 0 });
+    expect(await count({ folderId: 'contracts', userId: 'u4' })).toEqual({ count: 1 });
+    expect(await count({ documentIds: ['nda', 'offer'], userId: 'love-3' })).toEqual({ nda: { count: 0 }, offer: { count: 1 } });
+    expect(await count({ allDocuments: true, userId: 'u1' })).toEqual({ count: 2 });
+    expect(await count({ allDocuments: true, userId: 'nobody' })).toEqual({ count: 0 });
+  });
+
+  test.each([
+    [{ ...nda, allDocuments: true }, 'allDocuments must not be given together with documentId, documentIds, folderId'],
+    [{ ...nda, documentIds: ['nda'] }, 'documentId must not be given together with documentIds, folderId'],
+    [{ allDocuments: 'yes' }, 'allDocuments must be a boolean'],
+    [{ userId: '' }, 'userId must not be empty'],
+  ])('refuses %j', async (data, message) => {
+    expect(await refusal(COUNT, data)).toEqual([400, message]);
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+const UPDATE = '/v2/users/update';
+const acme = { organizationId: 'acme' };
+
+let engine: Engine;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newCustomer();
+  await customer.ok('/v2/organizations/folders/add', { ...acme, createOrganization: true, folders: [{ folderId: 'contracts' }] });
+  await customer.ok('/v2/organizations/documents/add', { ...acme, documents: [{ documentId: 'nda' }] });
+});
+
+const ada = { userId: 'ada' };
+const nda = { documentId: 'nda' };
+const contracts = { folderId: 'contracts' };
+
+/** The roles of ada in acme. */
+async function roles() {
+  const { ada: permissions } = await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['ada'], documentIds: ['nda'], folderIds: ['contracts'] });
+  return { organization: permissions.organization?.acme?.accessRole, nda: permissions.documents?.nda?.accessRole, contracts: permissions.folders?.contracts?.accessRole };
+}
+
+async function refusal(data: object) {
+  const { status, body } = await customer.call(UPDATE, data);
+  return [status, body.error?.message];
+}
+
+describe('users/update sets the access role on the resource that the call names', () => {
+  test.each([[{}, 'organization'], [nda, 'nda'], [contracts, 'contracts']] as const)('downgrades an editor of %j to viewer', async (where, resource) => {
+    await customer.ok('/v2/users/add', { ...acme, ...where, users: [{ ...ada, accessRole: 'editor' }] });
+    expect((await roles())[resource]).toBe('editor');
+    await customer.ok(UPDATE, { ...acme, ...where, users: [{ ...ada, accessRole: 'viewer' }] });
+    expect((await roles())[resource]).toBe('viewer');
+    await customer.ok(UPDATE, { ...acme, ...where, users: [{ ...ada, accessRole: 'editor', name: 'Ada' }] });
+    expect((await roles())[resource]).toBe('editor');
+  });
+
+  test('keeps the role when none is sent, and leaves contact lists as they are', async () => {
+    await customer.ok('/v2/users/add', { ...acme, users: [{ ...ada, accessRole: 'viewer' }] });
+    await customer.ok(UPDATE, { ...acme, users: [{ ...ada, name: 'Ada' }] });
+    expect((await roles()).organization).toBe('viewer');
+    await customer.ok(UPDATE, { ...acme, ...nda, users: [{ ...ada, accessRole: 'viewer' }] });
+    expect((await roles()).nda).toBe('viewer');
+    expect(await customer.ok('/v2/users/get', { ...acme, ...nda })).toEqual([]);
+  });
+
+  test('grants nothing to a user that nobody added', async () => {
+    expect(await customer.ok(UPDATE, { ...acme, users: [{ userId: 'ada', accessRole: 'editor' }] })).toEqual({ ada: { success: false, id: '', message: 'User does not exist.' } });
+    await customer.ok('/v2/users/add', { organizationId: 'other', createOrganization: true, users: [ada] });
+    expect((await roles()).organization).toBeUndefined();
+  });
+
+  test('sets the role of a user that was deleted and added again', async () => {
+    await customer.ok('/v2/users/add', { ...acme, users: [ada] });
+    await customer.ok('/v2/users/delete', { ...acme, userIds: ['ada'] });
+    await customer.ok('/v2/users/add', { ...acme, users: [ada] });
+    await customer.ok(UPDATE, { ...acme, users: [{ ...ada, accessRole: 'viewer' }] });
+    expect((await roles()).organization).toBe('viewer');
+  });
+
+  test('refuses another role', async () => {
+    expect(await refusal({ ...acme, users: [{ ...ada, accessRole: 'owner' }] })).toEqual([400, 'users[0].accessRole must be "editor" or "viewer"']);
+  });
+});
+
+describe('users/update options', () => {
+  test('changes profiles without an organization when options.all is true', async () => {
+    await customer.ok('/v2/users/add', { ...acme, users: [ada] });
+    const { status, body } = await customer.call(UPDATE, { options: { all: true }, users: [{ ...ada, name: 'Ada King' }, { userId: 'nobody' }] });
+    expect([status, body.result.message]).toEqual([200, 'User(s) processed successfully.']);
+    expect(body.result.data).toMatchObject({ ada: { success: true, message: 'User updated.' }, nobody: { success: false } });
+    expect(await customer.ok('/v2/users/get', { ...acme, userIds: ['ada'] })).toMatchObject([{ name: 'Ada King' }]);
+  });
+
+  test('changes the profile that all documents of an organization show when options.allDocuments is true', async () => {
+    await customer.ok('/v2/users/add', { ...acme, ...nda, users: [ada] });
+    await customer.ok(UPDATE, { ...acme, options: { allDocuments: true }, users: [{ ...ada, name: 'Ada King' }] });
+    expect(await customer.ok('/v2/users/get', { ...acme, allDocuments: true })).toMatchObject([{ name: 'Ada King' }]);
+  });
+
+  test.each([
+    [{}, 'organizationId is required unless options.all is true'],
+    [{ options: { all: false } }, 'organizationId is required unless options.all is true'],
+    [{ options: { allDocuments: true } }, 'organizationId is required unless options.all is true'],
+    [{ options: { all: 'yes' } }, 'options.all must be a boolean'],
+    [{ options: [] }, 'options must be an object'],
+    [{ ...acme, ...nda, options: { all: true } }, 'options must not ask for all together with documentId or folderId'],
+    [{ ...acme, ...contracts, options: { allDocuments: true } }, 'options must not ask for all together with documentId or folderId'],
+    [{ options: { all: true }, users: [{ ...ada, accessRole: 'viewer' }] }, 'users must not have an accessRole together with options.all or options.allDocuments: a role is set on one named resource'],
+  ])('refuses %j', async (data, message) => {
+    expect(await refusal({ users: [ada], ...data })).toEqual([400, message]);
+  });
+});

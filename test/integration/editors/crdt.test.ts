@@ -1,0 +1,377 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import * as Y from 'yjs';
+import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
+import { addDocument, nda } from '../../support/content.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { type Queues, startQueues } from '../../support/queues.ts';
+
+const [ADD, UPDATE, GET, DELETE] = ['/v2/crdt/add', '/v2/crdt/update', '/v2/crdt/get', '/v2/crdt/delete'] as const;
+const [PULL, PUSH] = ['/v2/crdt/updates/get', '/v2/crdt/updates/push'] as const;
+
+let engine: Engine;
+let queues: Queues;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+  queues = await startQueues();
+  restartFunctions();
+});
+afterAll(async () => {
+  await queues.stop();
+  await engine.stop();
+});
+beforeEach(async () => {
+  customer = await newCustomer();
+  await addDocument(customer);
+});
+
+const editor = { ...nda, editorId: 'summary' };
+const text = { ...editor, type: 'text' };
+const add = (fields: object = {}) => customer.ok(ADD, { ...text, data: 'one', ...fields });
+const values = async (at: object = nda) => ((await customer.ok(GET, at)) as any[]).map(({ id, data }) => [id, data]);
+const answer = async (path: string, data: object) => {
+  const { status, body } = await customer.call(path, data);
+  return status === 200 ? body.result : { http: status, ...body.error };
+};
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64'));
+
+/** A client of Yjs with what the service has. */
+async function client(fields: object = {}): Promise<Y.Doc> {
+  const doc = new Y.Doc();
+  Y.applyUpdate(doc, bytes((await customer.ok(PULL, { ...editor, ...fields })).update));
+  return doc;
+}
+/** What a change of a client is as an update. */
+function updateOf(doc: Y.Doc, change: (doc: Y.Doc) => void): string {
+  const before = Y.encodeStateVector(doc);
+  doc.transact(() => change(doc));
+  return base64(Y.encodeStateAsUpdate(doc, before));
+}
+const pushText = async (insert: string, fields: object = {}) => {
+  const doc = await client();
+  return customer.ok(PUSH, { ...editor, update: updateOf(doc, (changed) => changed.getText('content').insert(changed.getText('content').length, insert)), ...fields });
+};
+
+describe('facts C9: /v2/crdt/add', () => {
+  test('adds an editor with a value of each type, which get gives as it was', async () => {
+    const data = { text: 'a 🦉', map: { a: { b: [1, null, ''] }, ['__proto__']: 'x' }, array: [{ a: 1 }, [], 'x'], xml: '<paragraph>a<b>c</b></paragraph><heading level="2">d</heading>' };
+    for (const [type, value] of Object.entries(data)) await customer.ok(ADD, { ...nda, editorId: type, type, data: JSON.parse(JSON.stringify(value)) });
+    expect(JSON.stringify(await values())).toBe(JSON.stringify([['array', data.array], ['map', data.map], ['text', data.text], ['xml', data.xml]]));
+  });
+
+  test('design 14: the empty text, {} and [] are data', async () => {
+    for (const [type, data] of [['text', ''], ['map', {}], ['array', []], ['xml', '']] as const) {
+      await customer.ok(ADD, { ...nda, editorId: type, type, data });
+      expect(await values({ ...nda, editorId: type })).toEqual([[type, data]]);
+      expect(await answer(ADD, { ...nda, editorId: type, type, data })).toMatchObject({ http: 409 });
+    }
+  });
+
+  test('says so when the editor is there, and leaves it as it is', async () => {
+    await add();
+    expect(await answer(ADD, { ...text, data: 'two' })).toEqual({ http: 409, status: 'ALREADY_EXISTS', message: 'CRDT data already exists for this editor ID.' });
+    expect(await values()).toEqual([['summary', 'one']]);
+  });
+
+  test('of two at the same time one adds it', async () => {
+    const answers = await Promise.all(['one', 'two', 'three'].map((data) => answer(ADD, { ...text, data })));
+    expect(answers.map(({ status }) => status).sort()).toEqual(['ALREADY_EXISTS', 'ALREADY_EXISTS', 'success']);
+  });
+
+  test('answers with its message alone', async () => {
+    expect(await answer(ADD, { ...text, data: 'one' })).toEqual({ status: 'success', message: 'CRDT data added successfully.' });
+  });
+});
+
+describe('spec 4.16: /v2/crdt/update', () => {
+  test('replaces the data, and answers without data', async () => {
+    await add();
+    expect(await answer(UPDATE, { ...text, data: 'two' })).toEqual({ status: 'success', message: 'CRDT data updated successfully.' });
+    expect(await values()).toEqual([['summary', 'two']]);
+  });
+
+  test('NOT_FOUND when there is no editor', async () => {
+    expect(await answer(UPDATE, { ...text, data: 'two' })).toEqual({ http: 404, status: 'NOT_FOUND', message: 'No CRDT data found for this editor ID.' });
+  });
+
+  test.each([['text', {}, 'a string'], ['text', [], 'a string'], ['xml', {}, 'a string'], ['map', 'x', 'an object'], ['map', [], 'an object'], ['array', {}, 'an array'], ['array', 'x', 'an array']])(
+    'data must match its type: %s with %j is INVALID_ARGUMENT', async (type, data, wanted) => {
+      await customer.ok(ADD, { ...nda, editorId: type, type, data: { text: '', xml: '', map: {}, array: [] }[type] });
+      for (const path of [UPDATE, ADD]) {
+        const { http, status, message, details } = await answer(path, { ...nda, editorId: type, type, data });
+        expect([http, status, message, details.issues[0].path]).toEqual([400, 'INVALID_ARGUMENT', `Data must be ${wanted} for type ${type}.`, ['data']]);
+      }
+    },
+  );
+
+  test('design 14: another type than the stored one is INVALID_ARGUMENT, and so is another content key', async () => {
+    await add({ contentKey: 'default' });
+    expect(await answer(UPDATE, { ...editor, type: 'map', data: {} })).toMatchObject({ http: 400, message: 'type must be text, as the editor has it' });
+    expect(await answer(UPDATE, { ...text, data: 'two', contentKey: 'content' })).toMatchObject({ http: 400, message: 'contentKey must be "default", as the editor has it' });
+    await customer.ok(UPDATE, { ...text, data: 'two' });
+    await customer.ok(UPDATE, { ...text, data: 'three', contentKey: 'default' });
+    expect((await client()).getText('default').toString()).toBe('three');
+  });
+
+  test('the content key is where clients find it, `content` when nothing is said', async () => {
+    await add();
+    await customer.ok(ADD, { ...nda, editorId: 'rich', type: 'xml', data: '<paragraph>x</paragraph>', contentKey: 'default' });
+    expect((await client()).getText('content').toString()).toBe('one');
+    expect((await client({ editorId: 'rich' })).getXmlFragment('default').toString()).toContain('x');
+  });
+
+  test('what others said in between stays, and what is the same is not written again', async () => {
+    await add({ data: 'one two three' });
+    const doc = await client();
+    const { version } = await customer.ok(PULL, editor);
+    await customer.ok(UPDATE, { ...text, data: 'one two three' });
+    expect((await customer.ok(PULL, editor)).version).toBe(version);
+    await customer.ok(UPDATE, { ...text, data: 'one 2 three' });
+    await customer.ok(PUSH, { ...editor, update: updateOf(doc, (changed) => changed.getText('content').insert(13, ' four')) });
+    expect(await values()).toEqual([['summary', 'one 2 three four']]);
+  });
+
+  test('names the field that is missing or wrong', async () => {
+    for (const field of ['organizationId', 'documentId', 'editorId', 'data', 'type']) {
+      expect(await answer(UPDATE, { ...text, data: 'x', [field]: undefined })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', details: { issues: [{ path: [field] }] } });
+    }
+    expect(await answer(UPDATE, { ...text, type: 'xmltext', data: 'x' })).toMatchObject({ message: 'type must be "text" or "map" or "array" or "xml"' });
+    expect(await answer(UPDATE, { ...text, data: 1 })).toMatchObject({ message: 'data must be a string, an object or an array' });
+  });
+
+  test('a value above 4 MB is refused, and one of nearly 4 MB is taken, read and synced', async () => {
+    expect(await answer(ADD, { ...text, data: 'x'.repeat(4 * 1024 * 1024) })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT' });
+    // Does not get smaller by packing.
+    const data = Array.from({ length: 500_000 }, (_each, index) => Math.imul(index + 1, 0x9e3779b1).toString(36).padStart(8, '-')).join('').slice(0, 4_100_000);
+    await add({ data });
+    expect((await values())[0]![1] === data).toBe(true);
+    expect((await client()).getText('content').toString() === data).toBe(true);
+    await customer.ok(UPDATE, { ...text, data: `${data}!` });
+    restartFunctions();
+    expect((await values())[0]![1] === `${data}!`).toBe(true);
+  });
+});
+
+describe('spec 4.17: /v2/crdt/get', () => {
+  test('gives records of editor, value and last change', async () => {
+    const before = Date.now();
+    await add({ userId: 'ada', sessionId: 'tab-1' });
+    await customer.ok(ADD, { ...nda, editorId: 'a', type: 'map', data: {} });
+    const [first, second, ...more] = await customer.ok(GET, nda);
+    expect([first, second, more]).toEqual([
+      { data: {}, id: 'a', lastUpdate: expect.any(String), lastUpdatedBy: '', sessionId: null },
+      { data: 'one', id: 'summary', lastUpdate: expect.any(String), lastUpdatedBy: 'ada', sessionId: 'tab-1' },
+      [],
+    ]);
+    expect(Date.parse(second.lastUpdate)).toBeGreaterThanOrEqual(before);
+    expect(second.lastUpdate).toBe(new Date(second.lastUpdate).toISOString());
+    expect(await answer(GET, editor)).toEqual({ status: 'success', message: 'CRDT data retrieved successfully.', data: [second] });
+  });
+
+  test('the last change is that of whoever made it, or of nobody known', async () => {
+    await add({ userId: 'ada', sessionId: 'tab-1' });
+    await customer.ok(UPDATE, { ...text, data: 'two', userId: 'bob' });
+    expect(await customer.ok(GET, nda)).toMatchObject([{ lastUpdatedBy: 'bob', sessionId: null }]);
+    await pushText('!', { userId: 'cy', sessionId: 'tab-2' });
+    expect(await customer.ok(GET, nda)).toMatchObject([{ data: 'two!', lastUpdatedBy: 'cy', sessionId: 'tab-2' }]);
+    await customer.ok(UPDATE, { ...text, data: 'three' });
+    expect(await customer.ok(GET, nda)).toMatchObject([{ lastUpdatedBy: '', sessionId: null }]);
+  });
+
+  test('selects editors by type', async () => {
+    await add();
+    await customer.ok(ADD, { ...nda, editorId: 'board', type: 'map', data: { a: 1 } });
+    expect(await values({ ...nda, type: 'map' })).toEqual([['board', { a: 1 }]]);
+    expect(await values({ ...editor, type: 'text' })).toEqual([['summary', 'one']]);
+    expect(await values({ ...editor, type: 'map' })).toEqual([]);
+    expect(await answer(GET, { ...nda, type: 'xmltext' })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', message: 'type must be "text" or "map" or "array" or "xml"' });
+  });
+
+  test.each([ADD, UPDATE, GET, DELETE])('%s takes isServerIds false, and refuses internal ids clearly', async (path) => {
+    await add({ editorId: path === ADD ? 'other' : 'summary' });
+    const data = path === DELETE ? nda : path === GET ? editor : { ...text, data: 'two' };
+    expect(await answer(path, { ...data, isServerIds: true })).toMatchObject({
+      http: 400, status: 'INVALID_ARGUMENT', message: 'isServerIds must be false or left out: organizationId and documentId are your own ids, not internal ones',
+    });
+    expect(await answer(path, { ...data, isServerIds: false })).toMatchObject({ status: 'success' });
+  });
+
+  test('says what is missing in the words of published clients', async () => {
+    expect(await answer(GET, { documentId: 'nda' })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', message: 'Organization ID is required', details: { issues: [{ path: ['organizationId'] }] } });
+    expect(await answer(ADD, { ...nda, type: 'text', data: 'x' })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', message: 'Editor ID is required.', details: { issues: [{ path: ['editorId'] }] } });
+  });
+
+  test('an unknown editor and a document without editors are empty lists', async () => {
+    expect(await values()).toEqual([]);
+    expect(await values(editor)).toEqual([]);
+  });
+
+  test('an unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND, for every call', async () => {
+    await add();
+    for (const path of [ADD, UPDATE, GET, DELETE, PULL, PUSH]) {
+      const data = path === DELETE ? nda : { ...text, data: 'x', update: 'AAA=' };
+      expect(await answer(path, { ...data, organizationId: 'other' })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT' });
+      expect(await answer(path, { ...data, documentId: 'other' })).toMatchObject({ http: 404, status: 'NOT_FOUND' });
+    }
+  });
+
+  test('editors are apart, whatever their ids', async () => {
+    const ids = ['a', 'a!', 'a#META', 'ab', '#', '%', '__proto__', 'x'.repeat(512), 'é🦉'];
+    for (const editorId of ids) await customer.ok(ADD, { ...nda, editorId, type: 'text', data: editorId });
+    for (const editorId of ids) await customer.ok(UPDATE, { ...nda, editorId, type: 'text', data: `of ${editorId}` });
+    expect(await values()).toEqual(ids.toSorted().map((id) => [id, `of ${id}`]));
+    for (const editorId of ids) expect(await values({ ...nda, editorId })).toEqual([[editorId, `of ${editorId}`]]);
+  });
+
+  test('a document whose editors do not fit into one answer asks for the editor', async () => {
+    for (const editorId of ['a', 'b', 'c']) await customer.ok(ADD, { ...nda, editorId, type: 'text', data: 'x'.repeat(2_000_000) });
+    expect(await answer(GET, nda)).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', message: expect.stringContaining('ask for fewer editorId') });
+    expect((await values({ ...nda, editorId: 'b' }))[0]![1]).toHaveLength(2_000_000);
+  });
+});
+
+describe('facts C9: /v2/crdt/delete', () => {
+  test('deletes editors by id, a result for each; an unknown one fails alone', async () => {
+    for (const editorId of ['a', 'b', 'c']) await add({ editorId });
+    expect(await answer(DELETE, { ...nda, editorIds: ['a', 'b', 'a', 'z'] })).toEqual({
+      status: 'success',
+      message: 'CRDT data deleted successfully.',
+      data: { a: { success: true, message: 'CRDT data deleted.' }, b: { success: true, message: 'CRDT data deleted.' }, z: { success: false, message: 'No CRDT data found for this editor ID.' } },
+      hasMore: false,
+    });
+    expect(await values()).toEqual([['c', 'one']]);
+  });
+
+  test('without ids deletes all of the document, and nothing of another', async () => {
+    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'tos' }] });
+    for (const editorId of ['a', 'a!', 'b#']) await add({ editorId });
+    await add({ documentId: 'tos' });
+    expect(Object.keys(await customer.ok(DELETE, nda)).sort()).toEqual(['a', 'a!', 'b#']);
+    expect(await values()).toEqual([]);
+    expect(await values({ ...nda, documentId: 'tos' })).toEqual([['summary', 'one']]);
+    expect(await answer(DELETE, nda)).toMatchObject({ status: 'success', data: {}, hasMore: false });
+    expect(await answer(DELETE, { ...nda, editorIds: [] })).toMatchObject({ http: 400 });
+  });
+
+  test('what is added again under the same id starts empty, also for clients that were there before', async () => {
+    await add({ data: 'old' });
+    const { version, stateVector } = await customer.ok(PULL, editor);
+    const doc = await client();
+    await customer.ok(DELETE, { ...nda, editorIds: ['summary'] });
+    for (const path of [UPDATE, PULL, PUSH]) expect(await answer(path, { ...text, data: 'x', update: 'AAA=' })).toMatchObject({ http: 404, status: 'NOT_FOUND', message: 'No CRDT data found for this editor ID.' });
+    await customer.ok(ADD, { ...editor, type: 'map', data: { a: 1 } });
+    expect(await values()).toEqual([['summary', { a: 1 }]]);
+    const again = await customer.ok(PULL, { ...editor, version, stateVector });
+    expect(again.version).toBeGreaterThan(version);
+    expect(again.stateVector).toBeDefined();
+    Y.applyUpdate(doc, bytes(again.update));
+    expect(doc.getMap('content').toJSON()).toEqual({ a: 1 });
+  });
+});
+
+describe('/v2/crdt/updates/get', () => {
+  test('gives what a client lacks, with what the service has', async () => {
+    await add({ data: 'one' });
+    const doc = await client();
+    await customer.ok(UPDATE, { ...text, data: 'one two' });
+    const { update, stateVector, version } = await customer.ok(PULL, { ...editor, stateVector: base64(Y.encodeStateVector(doc)) });
+    expect(bytes(update).length).toBeLessThan(40);
+    expect(version).toEqual(expect.any(Number));
+    Y.applyUpdate(doc, bytes(update));
+    expect(doc.getText('content').toString()).toBe('one two');
+    expect(stateVector).toBe(base64(Y.encodeStateVector(doc)));
+  });
+
+  test('gives what came after a version, from the log', async () => {
+    await add();
+    const { version } = await customer.ok(PULL, editor);
+    const doc = await client();
+    expect(await customer.ok(PULL, { ...editor, version })).toEqual({ update: 'AAA=', version });
+    await pushText(' two');
+    await customer.ok(UPDATE, { ...text, data: 'one two three' });
+    const after = await customer.ok(PULL, { ...editor, version });
+    expect(after).toEqual({ update: expect.any(String), version: version + 2 });
+    Y.applyUpdate(doc, bytes(after.update));
+    expect(doc.getText('content').toString()).toBe('one two three');
+    // What the client has of it is left out.
+    const { update } = await customer.ok(PULL, { ...editor, version, stateVector: base64(Y.encodeStateVector(doc)) });
+    expect(bytes(update).length).toBeLessThan(bytes(after.update).length);
+  });
+
+  test('a version that never was leads to everything', async () => {
+    await add();
+    for (const version of [0, 1, Number.MAX_SAFE_INTEGER, Date.now() * 1000 + 10_000_000]) {
+      const { update, stateVector } = await customer.ok(PULL, { ...editor, version });
+      const doc = new Y.Doc();
+      Y.applyUpdate(doc, bytes(update));
+      expect([doc.getText('content').toString(), typeof stateVector]).toEqual(['one', 'string']);
+    }
+  });
+
+  test.each(['', 'no base64', 'AAA', base64(Uint8Array.of(5, 1)), base64(Uint8Array.of(255, 255, 255))])('what is no state vector is INVALID_ARGUMENT: %j', async (stateVector) => {
+    await add();
+    const { version } = await customer.ok(PULL, editor);
+    await pushText('!');
+    expect(await answer(PULL, { ...editor, stateVector })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', details: { issues: [{ path: ['stateVector'] }] } });
+    expect(await answer(PULL, { ...editor, stateVector, version })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT' });
+  });
+});
+
+describe('/v2/crdt/updates/push', () => {
+  test('adds a client\'s update, and gives its version', async () => {
+    await add();
+    const { version } = await customer.ok(PULL, editor);
+    expect(await answer(PUSH, { ...editor, update: updateOf(await client(), (doc) => doc.getText('content').insert(0, '> ')) })).toEqual({ status: 'success', message: 'CRDT update added successfully.', data: { version: version + 1 } });
+    expect(await values()).toEqual([['summary', '> one']]);
+  });
+
+  test('the same update again takes no further version, nor does one that is there in part of a larger one', async () => {
+    await add();
+    const doc = await client();
+    const update = updateOf(doc, (changed) => changed.getText('content').insert(0, '> '));
+    const { version } = await customer.ok(PUSH, { ...editor, update });
+    expect(await customer.ok(PUSH, { ...editor, update })).toEqual({ version });
+    expect(await customer.ok(PUSH, { ...editor, update: base64(Y.encodeStateAsUpdate(doc)) })).toEqual({ version });
+    const deletion = updateOf(doc, (changed) => changed.getText('content').delete(0, 1));
+    expect(await customer.ok(PUSH, { ...editor, update: deletion })).toEqual({ version: version + 1 });
+    expect(await customer.ok(PUSH, { ...editor, update: deletion })).toEqual({ version: version + 1 });
+  });
+
+  test('an update that comes before the one it builds on waits for it, also across a restart', async () => {
+    await add();
+    const doc = await client();
+    const updates = ['a', 'b', 'c'].map((letter) => updateOf(doc, (changed) => changed.getText('content').insert(changed.getText('content').length, letter)));
+    await customer.ok(PUSH, { ...editor, update: updates[2] });
+    await customer.ok(PUSH, { ...editor, update: updates[1] });
+    expect(await values()).toEqual([['summary', 'one']]);
+    restartFunctions();
+    await customer.ok(PUSH, { ...editor, update: updates[0] });
+    expect(await values()).toEqual([['summary', 'oneabc']]);
+  });
+
+  test.each([['no base64', '???'], ['nothing', ''], ['bytes that are no update', base64(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))], ['cut off', base64(Y.encodeStateAsUpdate(new Y.Doc()).subarray(0, 1))]])(
+    'a malformed update is INVALID_ARGUMENT, and the state unchanged: %s', async (_what, update) => {
+      await add();
+      const before = await customer.ok(PULL, editor);
+      expect(await answer(PUSH, { ...editor, update })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', details: { issues: [{ path: ['update'] }] } });
+      expect(await customer.ok(PULL, editor)).toEqual(before);
+    },
+  );
+
+  test('an update that contradicts the type, or leads beyond the limits, is INVALID_ARGUMENT, and the state unchanged', async () => {
+    await add();
+    const before = await customer.ok(PULL, editor);
+    const other = new Y.Doc();
+    const contradicting = updateOf(other, (doc) => doc.getArray('content').push([1, 2]));
+    const large = new Y.Doc();
+    const tooLarge = updateOf(large, (doc) => doc.getText('content').setAttribute('large', 'x'.repeat(4 * 1024 * 1024 - 100_000)));
+    expect(await answer(PUSH, { ...editor, update: contradicting })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', details: { issues: [{ path: ['update'] }] } });
+    expect(await customer.ok(PULL, editor)).toEqual(before);
+    await customer.ok(PUSH, { ...editor, update: tooLarge });
+    const more = updateOf(new Y.Doc(), (doc) => doc.getText('content').setAttribute('more', 'x'.repeat(200_000)));
+    expect(await answer(PUSH, { ...editor, update: more })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT' });
+    expect(await answer(UPDATE, { ...text, data: 'y'.repeat(200_000) })).toMatchObject({ http: 400, status: 'INVALID_ARGUMENT', details: { issues: [{ path: ['data'] }] } });
+    expect(await values()).toEqual([['summary', 'one']]);
+  });
+});

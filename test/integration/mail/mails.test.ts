@@ -1,0 +1,432 @@
+import { json } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { MailEntity } from '../../../lib/mail/mailStore.ts';
+import { addDocument, nda } from '../../support/content.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { storedItem } from '../../support/items.ts';
+import { MailSystem } from '../../support/mailSystem.ts';
+import { type Receiver, startHttp } from '../../support/receivers.ts';
+
+const MINUTE = 60_000;
+
+let engine: Engine;
+let customer: Customer;
+let system: MailSystem;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+const person = (userId: string) => ({ userId, name: userId[0]!.toUpperCase() + userId.slice(1), email: `${userId}@example.com` });
+const [ada, bob, grace, linus] = ['ada', 'bob', 'grace', 'linus'].map(person) as [any, any, any, any];
+const addUsers = (...users: object[]) => customer.ok('/v2/users/add', { ...nda, users });
+const configure = (config: object) => customer.ok('/v2/workspace/emailconfig/update', config);
+const addThread = (thread: object = {}, comment: object = {}) =>
+  customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'Too <long>?', from: ada, taggedUserContacts: [{ userId: 'grace' }], triggerNotification: true, ...comment }], ...thread }] });
+const reply = (comment: object = {}) => customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId: 'thread', commentData: [{ commentText: 'Yes.', from: bob, triggerNotification: true, ...comment }] });
+const settings = (userId: string, email: string, documentIds?: string[]) => customer.ok('/v2/notifications/config/set', { organizationId: nda.organizationId, userIds: [userId], config: { email }, documentIds });
+
+/** Each test has a tenant of its own, which mails through SES. */
+beforeEach(async () => {
+  customer = await newCustomer();
+  system = new MailSystem(engine, customer);
+  await addDocument(customer);
+  await addUsers(ada, bob, grace, linus);
+  await configure({ useEmailService: true });
+});
+
+describe('an event is mailed', () => {
+  test('design 6: to those mentioned, the author and the participants, less who did it', async () => {
+    await addThread();
+    await reply();
+    await system.deliver();
+    expect(system.mailed.sort()).toEqual(['ada@example.com', 'grace@example.com', 'grace@example.com']);
+    expect(system.mails.map(({ to, subject }) => `${to}: ${subject}`)).toEqual(expect.arrayContaining(['grace@example.com: Ada mentioned you in NDA', 'ada@example.com: Bob replied to you in NDA']));
+    expect(system.measures.counted).toEqual(new Map([['MailsSent', 3]]));
+  });
+
+  test('with the comment escaped, the link to unsubscribe, and as whom the customer says', async () => {
+    await configure({ emailServiceConfig: { fromCompany: 'Acme', fromEmail: 'notes@acme.example' } });
+    await addThread();
+    await system.deliver();
+    const [mail] = system.mails;
+    expect(mail).toMatchObject({ toName: 'Grace', sender: { name: 'Acme', address: 'notes@acme.example' } });
+    expect(mail!.html).toContain('Too &#60;long&#62;?');
+    expect(mail!.headers!['List-Unsubscribe']).toMatch(/^<https:\/\/api\.test\/v2\/notifications\/email\/unsubscribe\?token=1\.[\w-]+>$/);
+  });
+
+  test('names the actor by the stored profile where the call gave only the user id, else as the call says', async () => {
+    await addThread({}, { from: { userId: 'bob' } });
+    await reply({ from: { userId: 'ada', name: 'Countess Lovelace' }, taggedUserContacts: [{ userId: 'grace' }] });
+    await system.deliver();
+    expect(system.mails.filter(({ to }) => to === grace.email).map(({ subject }) => subject).sort()).toEqual(['Bob mentioned you in NDA', 'Countess Lovelace mentioned you in NDA']);
+  });
+
+  test('spec 6 rule 4: only while the service and the trigger of its type are on', async () => {
+    await configure({ emailServiceConfig: { triggers: { 'comment_annotation.add': false } } });
+    await addThread();
+    await reply();
+    await configure({ useEmailService: false });
+    await system.fanOut();
+    expect(await system.stored()).toEqual([]);
+    await configure({ useEmailService: true });
+    await system.fanOut();
+    expect((await system.stored()).map(({ about }) => about.event)).toEqual(['comment.add', 'comment.add']);
+  });
+
+  test('at the address that the comment gives, where the tenant does not know the user; never at what is none', async () => {
+    await addUsers({ userId: 'nameless', email: 'call me' });
+    await addThread({}, { taggedUserContacts: [{ contact: { userId: 'guest', name: 'Guest', email: 'guest@example.org' } }, { userId: 'nameless' }, { userId: 'stranger' }] });
+    await system.deliver();
+    expect(system.mailed).toEqual(['guest@example.org']);
+  });
+
+  test('facts A23: to whom ALL is set or nothing; at MINE only when it concerns the user; never at NONE', async () => {
+    await settings('grace', 'MINE');
+    await settings('linus', 'MINE');
+    await settings('bob', 'NONE');
+    await settings('ada', 'NONE');
+    await settings('ada', 'ALL', ['nda']);
+    await addThread({ subscribedUsers: [linus] }, { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] });
+    await reply({ from: grace });
+    await system.deliver();
+    // Linus only subscribed; Ada wants mail for this document.
+    expect(system.mailed.sort()).toEqual(['ada@example.com', 'grace@example.com']);
+  });
+
+  test('deliveries 2.8: once, however often it is fanned out and its messages come', async () => {
+    await addThread();
+    await system.fanOut();
+    const messages = [...system.queue, ...system.queue];
+    await system.fanOut();
+    await system.workOff();
+    for (const { body } of messages) await system.work(body as never);
+    expect(system.mailed).toEqual(['grace@example.com']);
+    expect(await system.states()).toEqual({ grace: 'SENT' });
+  });
+
+  test('keeps neither address nor text in the table', async () => {
+    await addThread();
+    await system.deliver();
+    const [{ tenant, mailId }] = (await system.stored()) as [any];
+    const item = await storedItem(engine, MailEntity.key({ tenant, mailId }));
+    expect(JSON.stringify(item)).not.toMatch(/@example|long/);
+    expect(item).not.toHaveProperty('gsi3pk');
+    expect(item!.ttl).toBe(Math.floor(item!.createdAt / 1000) + 30 * 86_400);
+  });
+});
+
+describe('a private thread', () => {
+  test('deliveries 2.12: is mailed to those alone who may see it', async () => {
+    await addThread({ visibility: { type: 'restricted', userIds: ['bob'] } }, { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] });
+    await system.deliver();
+    expect(system.mailed).toEqual(['bob@example.com']);
+  });
+
+  test('deliveries 2.12: that became private before its mail was sent is not mailed to the others', async () => {
+    await addThread({}, { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] });
+    await system.fanOut();
+    await customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['thread'], updatedData: { visibility: { type: 'restricted', userIds: ['bob'] } } });
+    await system.workOff();
+    expect(system.mailed).toEqual(['bob@example.com']);
+    expect(await system.states()).toEqual({ bob: 'SENT', grace: 'SKIPPED' });
+  });
+});
+
+describe('a thread with an access context', () => {
+  const eu = { context: { access: { region: 'eu' } } };
+  const allow = (userId: string, ...regions: string[]) => customer.ok('/v2/auth/permissions/add', {
+    user: { userId }, permissions: { resources: [{ type: 'document', id: nda.documentId, organizationId: nda.organizationId, context: { access: { region: regions } } }] },
+  });
+  const mentionsGraceAndBob = { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] };
+
+  test('is mailed only to users whose access context includes the context of the thread', async () => {
+    await allow('bob', 'us', 'eu');
+    await allow('grace', 'us');
+    await addThread(eu, mentionsGraceAndBob);
+    await system.deliver();
+    expect(system.mailed).toEqual(['bob@example.com']);
+    expect(await system.states()).toEqual({ bob: 'SENT' });
+  });
+
+  test('is mailed only to users whose access context includes the context of the comment', async () => {
+    await allow('bob', 'eu');
+    await addThread({}, { ...mentionsGraceAndBob, ...eu });
+    await system.deliver();
+    expect(system.mailed).toEqual(['bob@example.com']);
+  });
+
+  test.each<[what: string, change: () => Promise<unknown>]>([
+    ['the thread got a context that the user lacks', () => customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['thread'], updatedData: eu })],
+    ['the comment got a context that the user lacks', () => customer.ok('/v2/commentannotations/comments/update', { ...nda, annotationId: 'thread', commentIds: [1], updatedData: eu })],
+    ['the user lost access to the document', async () => {
+      await customer.ok('/v2/organizations/documents/access/update', { organizationId: nda.organizationId, documentIds: [nda.documentId], accessType: 'restricted' });
+      await customer.ok('/v2/auth/permissions/remove', { userId: 'grace', permissions: { resources: [{ type: 'document', id: nda.documentId, organizationId: nda.organizationId }] } });
+    }],
+  ])('is not mailed when, before the mail is sent, %s', async (_what, change) => {
+    await allow('bob', 'eu');
+    await addThread({}, mentionsGraceAndBob);
+    await system.fanOut();
+    await change();
+    await system.workOff();
+    expect(system.mailed).toEqual(['bob@example.com']);
+    expect(await system.states()).toEqual({ bob: 'SENT', grace: 'SKIPPED' });
+  });
+
+  test('is not mailed for a published event that states a context which the user lacks', async () => {
+    await allow('bob', 'eu');
+    const comment = { commentText: 'Secret', from: ada, to: [{ userId: 'grace' }, { userId: 'bob' }] };
+    await customer.ok('/v2/events/publish', { ...nda, event: 'comment.add', actionUser: ada, data: { commentAnnotation: { annotationId: 'elsewhere', ...eu }, targetComment: comment } });
+    await system.deliver();
+    expect(system.mailed).toEqual(['bob@example.com']);
+  });
+});
+
+describe('just before it is sent', () => {
+  test.each<[what: string, change: () => Promise<unknown>]>([
+    ['the service was turned off', () => configure({ useEmailService: false })],
+    ['the trigger was turned off', () => configure({ emailServiceConfig: { triggers: { 'comment_annotation.add': false } } })],
+    ['the user wants no more mail', () => settings('grace', 'NONE')],
+    ['the thread was deleted', () => customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread'] })],
+  ])('%s: it is skipped, and stays so', async (_what, change) => {
+    await addThread();
+    await system.fanOut();
+    const [message] = system.queue;
+    await change();
+    await system.workOff();
+    await system.work(message!.body as never);
+    expect(system.mails).toEqual([]);
+    expect(await system.states()).toEqual({ grace: 'SKIPPED' });
+  });
+
+  test('the operator has set no sender: it is skipped, and the log says why', async () => {
+    await addThread();
+    system.ses = undefined;
+    await system.deliver();
+    expect(system.skipped).toEqual(['the operator has not set mailFrom']);
+  });
+});
+
+describe('when something goes wrong', () => {
+  beforeEach(async () => {
+    await addThread();
+    await system.fanOut();
+  });
+  const [message, only] = [() => system.queue[0]!.body as never, async () => (await system.stored())[0]!];
+  const key = async () => ({ tenant: customer.apiKey, mailId: (await only()).mailId });
+
+  test('deliveries 2.12: a worker that ends while it sends leaves a mail that nobody sends again', async () => {
+    system.results.push(() => {
+      throw new Error('the function was ended');
+    });
+    await expect(system.work(message())).rejects.toThrow('ended');
+    expect((await only()).status).toBe('SENDING');
+    await system.work(message());
+    expect((await only()).status).toBe('SENDING');
+    system.now += 2 * MINUTE;
+    await system.work(message());
+    await system.work(message());
+    expect((await only()).status).toBe('UNKNOWN');
+    expect(system.mails).toHaveLength(1);
+    expect(system.measures.counted).toEqual(new Map([['MailsUnknown', 1]]));
+    expect(system.warnings).toEqual([{ message: 'mail given up', ...(await key()), kind: 'event', status: 'UNKNOWN', reason: 'the worker ended while it was being sent' }]);
+  });
+
+  test('deliveries 2.12: nor does the sweeper, which finds it', async () => {
+    system.results.push(() => {
+      throw new Error('the function was ended');
+    });
+    await expect(system.work(message())).rejects.toThrow();
+    system.queue.length = 0;
+    system.now += 3 * MINUTE;
+    await system.sweep();
+    await system.workOff();
+    expect(await system.states()).toEqual({ grace: 'UNKNOWN' });
+    expect(system.mails).toHaveLength(1);
+  });
+
+  test('of several workers with the same message one sends', async () => {
+    await Promise.all(Array.from({ length: 8 }, () => system.work(message())));
+    expect(system.mails).toHaveLength(1);
+  });
+
+  test('deliveries 2.12: it is sent again by the schedule: near attempts by delayed messages, far ones by the sweeper', async () => {
+    for (let i = 0; i < 6; i++) system.results.push({ outcome: 'failed', reason: '500', again: true });
+    const mail = await key();
+    const startedAt = system.now;
+    const at: number[] = [];
+    system.queue.length = 0;
+    await system.work(mail);
+    for (let stored = await system.store.get(mail); stored?.status === 'READY'; stored = await system.store.get(mail)) {
+      const next = system.queue.shift();
+      if (next) {
+        expect(next.delaySeconds).toBeLessThanOrEqual(900);
+        system.now += next.delaySeconds! * 1_000;
+        await system.work(next.body as never);
+        at.push(Math.round((system.now - startedAt) / MINUTE));
+      } else {
+        system.now = stored.dueAt! + 1;
+        await system.sweep();
+      }
+    }
+    expect(at).toEqual([1, 6, 36, 156, 516]);
+    expect(await only()).toMatchObject({ status: 'FAILED', attempts: 6, reason: '500' });
+    // The last one is not repeated.
+    expect(system.measures.counted).toEqual(new Map([['MailAttemptsFailed', 5], ['MailsFailed', 1]]));
+    expect(system.warnings).toMatchObject([
+      ...[1, 2, 3, 4, 5, 6].map((attempt) => ({ message: 'mail not sent', ...mail, kind: 'event', attempt, outcome: 'failed', reason: '500' })),
+      { message: 'mail given up', ...mail, kind: 'event', status: 'FAILED', reason: '500' },
+    ]);
+  });
+
+  test('deliveries 2.12: a throttled mail waits and uses no attempt', async () => {
+    system.results.push({ outcome: 'putOff', reason: 'TooManyRequestsException' });
+    const mail = await key();
+    system.queue.length = 0;
+    await system.work(mail);
+    expect(await only()).toMatchObject({ status: 'READY', attempts: 0 });
+    expect(system.queue).toMatchObject([{ delaySeconds: 15, groupId: customer.apiKey }]);
+    system.now += 15_000;
+    await system.work(mail);
+    expect(await only()).toMatchObject({ status: 'SENT', attempts: 1 });
+    expect(system.measures.counted).toEqual(new Map([['MailsSent', 1]]));
+  });
+
+  test('deliveries 2.6: a message that comes before its time does nothing but come again', async () => {
+    system.results.push({ outcome: 'failed', reason: '500', again: true });
+    const body = message();
+    system.queue.length = 0;
+    await system.work(body);
+    system.queue.length = 0;
+    await system.work(body);
+    expect(system.mails).toHaveLength(1);
+    expect(system.queue).toMatchObject([{ delaySeconds: 60 }]);
+  });
+
+  test('a lost message is sent again by the sweeper, and by one of two sweepers alone', async () => {
+    system.queue.length = 0;
+    await system.sweep();
+    expect(system.queue).toEqual([]);
+    system.now += 6 * MINUTE;
+    await Promise.all([system.sweep(), system.sweep()]);
+    expect(system.queue).toHaveLength(1);
+    await system.workOff();
+    expect(system.mails).toHaveLength(1);
+    system.now += 60 * MINUTE;
+    await system.sweep();
+    expect(system.queue).toEqual([]);
+  });
+});
+
+describe('through SendGrid', () => {
+  let provider: Receiver;
+  let requests: any[];
+  let status: number;
+  beforeEach(async () => {
+    [requests, status] = [[], 202];
+    provider = await startHttp(async (request, response) => {
+      requests.push({ authorization: request.headers.authorization, ...(await json(request) as object) });
+      response.writeHead(status, { 'x-message-id': 'sg-1' }).end();
+    });
+    system.sendGrid = provider.url;
+    await configure({ emailServiceConfig: { type: 'sendgrid', apiKey: 'SG.key', fromEmail: 'notes@acme.example', fromCompany: 'Acme' } });
+  });
+  afterEach(() => provider.stop());
+
+  test('design 6: mails go with the customer\'s key, from the customer\'s address', async () => {
+    await addThread();
+    await system.deliver();
+    expect(requests).toMatchObject([{ authorization: 'Bearer SG.key', from: { email: 'notes@acme.example', name: 'Acme' }, subject: 'Ada mentioned you in NDA' }]);
+    expect(await system.stored()).toMatchObject([{ status: 'SENT', messageId: 'sg-1' }]);
+    expect(requests[0].custom_args).toEqual({ mailId: (await system.stored())[0]!.mailId });
+    expect(system.mails).toEqual([]);
+  });
+
+  test('facts A8: the templates take the place of the text, that for tags for those mentioned', async () => {
+    await configure({ emailServiceConfig: { commentTemplateId: 'd-comment', tagTemplateId: 'd-tag' } });
+    await addThread({ subscribedUsers: [linus] });
+    await system.deliver();
+    expect(requests.map(({ template_id, personalizations: [{ to: [{ email }], dynamic_template_data: data }] }) => [email, template_id, data.headline, data.recipientName]).sort()).toEqual([
+      ['grace@example.com', 'd-tag', 'Ada mentioned you', 'Grace'], ['linus@example.com', 'd-comment', 'Ada commented', 'Linus'],
+    ]);
+  });
+
+  test('deliveries 2.12: refused credentials pause the tenant\'s e-mail, and the owner is told once, through SES', async () => {
+    status = 401;
+    await addThread({ subscribedUsers: [linus] });
+    await system.deliver();
+    expect(requests).toHaveLength(1);
+    expect(await system.states()).toEqual({ grace: 'FAILED', linus: 'SKIPPED', providerTrouble: 'SENT' });
+    expect(system.mails).toMatchObject([{ to: expect.stringMatching(/^owner-/), subject: 'Notification mails to your users cannot be sent' }]);
+    expect(system.mails[0]!.text).toContain('SendGrid answered 401');
+
+    await reply();
+    await system.deliver();
+    expect([requests.length, system.mails.length, (await system.stored()).length]).toEqual([1, 1, 3]);
+
+    system.now += 61 * MINUTE;
+    await reply({ commentText: 'Again.' });
+    await system.deliver();
+    expect(requests.length).toBeGreaterThan(1);
+    expect(system.mails).toHaveLength(1);
+  });
+
+  test('deliveries 2.12: any change of the configuration ends the pause', async () => {
+    status = 403;
+    await addThread();
+    await system.deliver();
+    status = 202;
+    await configure({ emailServiceConfig: { apiKey: 'SG.new' } });
+    await reply();
+    await system.deliver();
+    expect(requests.slice(1)).toMatchObject([{ authorization: 'Bearer SG.new' }, { authorization: 'Bearer SG.new' }]);
+    expect(Object.values(await system.states()).sort()).toContain('SENT');
+  });
+
+  test('without an address to send from nothing is sent, and the owner is told', async () => {
+    await configure({ emailServiceConfig: { fromEmail: '' } });
+    await addThread();
+    await system.deliver();
+    expect(requests).toEqual([]);
+    expect(await system.states()).toEqual({ grace: 'SKIPPED', providerTrouble: 'SENT' });
+  });
+});
+
+describe('the owner', () => {
+  const notice = { kind: 'endpointTrouble', endpointId: 'ep_1', url: 'https://hooks.example.com/in', stage: 'disabled', failingSince: Date.UTC(2026, 0, 10) } as const;
+
+  test('deliveries 2.9: is mailed through SES whatever the e-mail configuration says, once for the same occasion', async () => {
+    await configure({ useEmailService: false });
+    await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 1]);
+    await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 1]);
+    await system.workOff();
+    expect(system.mails).toMatchObject([{ to: expect.stringMatching(/^owner-.*@example\.com$/), subject: 'A webhook endpoint was disabled' }]);
+    await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 2]);
+    await system.workOff();
+    expect(system.mails).toHaveLength(2);
+  });
+
+  test('deliveries 2.12: is mailed again when nobody knows whether the mail was sent', async () => {
+    system.results.push(() => {
+      throw new Error('the function was ended');
+    });
+    await system.notifyOwner(customer.apiKey, notice, [1]);
+    const [message] = system.queue;
+    await expect(system.workOff()).rejects.toThrow('ended');
+    system.now += 2 * MINUTE;
+    await system.work(message!.body as never);
+    system.now += MINUTE;
+    await system.work(message!.body as never);
+    expect(await system.states()).toEqual({ endpointTrouble: 'SENT' });
+    expect(system.mails).toHaveLength(2);
+  });
+
+  test('is not mailed where the operator has set no sender; the log says so', async () => {
+    system.ses = undefined;
+    await system.notifyOwner(customer.apiKey, notice, [1]);
+    await system.workOff();
+    expect(await system.states()).toEqual({ endpointTrouble: 'SKIPPED' });
+    expect(system.skipped).toEqual(['the operator has not set mailFrom']);
+  });
+});

@@ -1,0 +1,289 @@
+import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { environment } from '../../../lib/app/capability.ts';
+import { type JobKind, type JobMessage, queueOfJob, SETTLED_MS } from '../../../lib/jobs/jobStore.ts';
+import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
+import { openTable } from '../../../lib/table/table.ts';
+import { sweep, sweeps } from '../../../lib/webhooks/sweep.ts';
+import { LEXICAL_MODEL } from '../../../lib/memory/rules/lexical.ts';
+import { beginEmbedding } from '../../../lib/memory/pendingJudgments.ts';
+import { TITAN_MODEL } from '../../../lib/bedrock/titan.ts';
+import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
+import { EmbeddingWorker } from '../../support/embeddingJobs.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { type Queues, startQueues } from '../../support/queues.ts';
+import { startTitan, type Titan, type TitanReply } from '../../support/titan.ts';
+import { clearTable } from '../../support/items.ts';
+import { keptMeasures } from '../../support/workers.ts';
+
+const MINUTE = 60_000;
+const acme = { organizationId: 'acme' };
+const actionUser = { userId: 'grace' };
+/** Not tried again, so that a test need not wait. */
+const refused: TitanReply = { status: 403, error: 'AccessDeniedException' };
+
+let engine: Engine;
+let queues: Queues;
+let titan: Titan;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+  queues = await startQueues();
+  titan = await startTitan();
+});
+afterAll(async () => {
+  await Promise.all([titan.stop(), queues.stop(), engine.stop()]);
+});
+beforeEach(async () => {
+  // The sweeper sees what all tenants have.
+  await clearTable(engine);
+  setting('lexical');
+  queues.clear();
+  titan.calls.length = 0;
+  titan.script = () => undefined;
+  customer = await newCustomer();
+  await customer.ok('/v2/organizations/folders/add', { ...acme, createOrganization: true, folders: [{ folderId: 'reviews' }] });
+});
+
+/** What the operator sets; functions that run see it when they are started anew, as after a deployment. */
+function setting(model: 'lexical' | typeof TITAN_MODEL): void {
+  process.env.EMBEDDING_MODEL = model;
+  restartFunctions();
+}
+
+interface Judged {
+  readonly recordId: string;
+  readonly reasoning: string;
+}
+
+const about = (recordId: string, reasoning: string): Judged => ({ recordId, reasoning });
+const judged: readonly Judged[] = [
+  about('liability', 'Liability is unlimited, the contract has no cap'), about('payment', 'Payment within ninety days is too late'), about('contrast', 'Grey text on white has too little contrast'),
+  ...Array.from({ length: 25 }, (_each, index) => about(`other-${index}`, `Number ${index} of many sentences about the weather`)),
+];
+const add = (...judgments: readonly Judged[]): Promise<Record<string, { success: boolean; id: string; message: string }>> =>
+  customer.ok('/v2/memory/judgments/add', { ...acme, judgments: judgments.map((one) => ({ ...one, decision: 'rejected', actionUser, content: `Content of ${one.recordId}` })) });
+async function search(query: string): Promise<string[]> {
+  const { status, body } = await customer.call('/v2/memory/search', { ...acme, query, limit: 1 });
+  if (status !== 200) return [body.error.status];
+  return body.result.results.map(({ recordId }: Judged) => recordId);
+}
+const both = (lexical: number, titanic: number) => ({ [LEXICAL_MODEL]: lexical, [TITAN_MODEL]: titanic });
+
+/** What is stored: by which model searches go, how many judgments have vectors by the model, and the jobs, the oldest first. The vectors themselves would take seconds to read. */
+async function stored() {
+  const { Items } = await engine.lean.send(new ScanCommand({
+    TableName: TABLE_NAME, ProjectionExpression: 'PK, SK, #t, #model, #next, stale, kind, jobId, createdAt', ExpressionAttributeNames: { '#t': '_t', '#model': 'model', '#next': 'next' },
+  }));
+  const ours: Record<string, any>[] = Items.filter(({ PK }: { PK: string }) => PK.startsWith(`T#${customer.apiKey}#`));
+  const of = (type: string) => ours.filter(({ _t }) => _t === type);
+  const vectors = (model: string) => of('JudgmentVector').filter(({ SK }) => SK.includes(model)).length;
+  const [state] = of('EmbeddingState').map(({ model, next, stale }) => JSON.parse(JSON.stringify({ model, next, stale })));
+  return { state, vectors: both(vectors(LEXICAL_MODEL), vectors(TITAN_MODEL)), judgments: of('Judgment'), vectorKeys: of('JudgmentVector').map(({ PK, SK }) => ({ PK, SK })), jobs: of('Job').toSorted((one, other) => one.createdAt - other.createdAt) };
+}
+/** The same when it is at rest. */
+const rest = (model: string, vectors: Record<string, number>) => ({ state: { model }, vectors, judgments: expect.anything(), vectorKeys: expect.anything(), jobs: [] });
+/** The jobs of the embedding worker. */
+async function begun(): Promise<JobMessage[]> {
+  const { jobs } = await stored();
+  return jobs.filter(({ kind }) => queueOfJob[kind as JobKind] === 'embed').map(({ jobId }) => ({ tenant: customer.apiKey, jobId }));
+}
+
+const LIABILITY = 'cap on liability in the contract';
+const expectBest = async () => expect(await search(LIABILITY)).toEqual(['liability']);
+
+describe('judgments whose embedding failed', () => {
+  beforeEach(() => setting(TITAN_MODEL));
+
+  test('are stored, say so, and are embedded by the worker', async () => {
+    titan.script = () => refused;
+    const results = await add(...judged.slice(0, 3));
+    for (const { recordId } of judged.slice(0, 3)) expect(results[recordId]).toEqual({ success: true, id: recordId, message: expect.stringMatching(/once the embedding model has answered/) });
+    expect((await customer.call('/v2/memory/judgments/query', acme)).body.result.total).toBe(3);
+    expect(await stored()).toMatchObject({ vectors: both(0, 0), jobs: [{ kind: 'embedJudgments' }] });
+    titan.script = () => undefined;
+    expect(await search(LIABILITY)).toEqual([]);
+    const [message] = await begun();
+    await new EmbeddingWorker(Date.now()).run(message!);
+    expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 3)));
+    await expectBest();
+  });
+
+  test('wait for a model that goes on failing: their job stays, and the sweeper sends it to the queue of this worker', async () => {
+    titan.script = () => refused;
+    await add(...judged.slice(0, 3));
+    const [message] = await begun();
+    const worker = new EmbeddingWorker(Date.now());
+    await expect(worker.run(message!)).rejects.toThrow('The embedding model does not answer');
+    queues.clear();
+    await sweepAt(Date.now() + 30 * MINUTE);
+    expect([queues.waiting('embed').map(({ body }) => body), queues.waiting('jobs')]).toEqual([[message], []]);
+    titan.script = () => undefined;
+    worker.now += 30 * MINUTE;
+    await worker.run(message!);
+    await expectBest();
+  });
+
+  test('are those only whose model did not answer after some tries', async () => {
+    titan.script = (_call, number) => (number < 3 ? { status: 429, error: 'ThrottlingException' } : undefined);
+    expect(await add(judged[0]!)).toEqual({ liability: { success: true, id: 'liability', message: 'Judgment added.' } });
+    expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 1)));
+  });
+
+  test('go on after a crash from where the worker was: what has vectors is not embedded again', async () => {
+    setting('lexical');
+    await add(...judged);
+    setting(TITAN_MODEL);
+    const { PK } = (await stored()).judgments[0]!;
+    const [message, now] = [{ tenant: customer.apiKey, jobId: 'left' }, Date.now()];
+    const refs = judged.map(({ recordId }) => ({ organization: PK.split('#')[3]!, recordId }));
+    await openTable(environment(process.env)).write([beginEmbedding(customer.apiKey, { jobId: 'left', judgments: refs }, now)]);
+    let steps = 0;
+    const dying = new EmbeddingWorker(now, (deps) => ({ ...deps, steps: { ...deps.steps, embedJudgments: (job, clock) => (++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.embedJudgments(job, clock)) } }));
+    await expect(dying.run(message)).rejects.toThrow('killed');
+    expect([(await stored()).vectors, titan.calls.length]).toEqual([both(28, 25), 50]);
+    await new EmbeddingWorker(now + 10 * MINUTE).run(message);
+    expect([(await stored()).vectors, titan.calls.length]).toEqual([both(28, 28), 56]);
+    expect(await begun()).toEqual([]);
+  });
+
+  test('and that came from where no model is asked are the first ones: the worker says by which model they are searched', async () => {
+    setting('lexical');
+    await add(...judged.slice(0, 3));
+    const [{ PK, SK }, message] = [EmbeddingStateEntity.key({ tenant: customer.apiKey }), { tenant: customer.apiKey, jobId: 'decision' }];
+    await engine.lean.send(new DeleteCommand({ TableName: TABLE_NAME, Key: { PK, SK } }));
+    const refs = [{ organization: (await stored()).judgments[0]!.PK.split('#')[3]!, recordId: 'liability' }];
+    await openTable(environment(process.env)).write([beginEmbedding(customer.apiKey, { jobId: message.jobId, judgments: refs }, Date.now())]);
+    setting(TITAN_MODEL);
+    await new EmbeddingWorker(Date.now()).run(message);
+    expect(await stored()).toEqual(rest(TITAN_MODEL, both(3, 1)));
+  });
+
+  test('that are gone by then are nobody\'s business', async () => {
+    titan.script = () => refused;
+    await add(...judged.slice(0, 3));
+    titan.script = () => undefined;
+    await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] });
+    titan.calls.length = 0;
+    for (const message of await begun()) await new EmbeddingWorker(Date.now()).run(message);
+    expect(await begun()).toEqual([]);
+  });
+
+  test('are no reason why a search would find something else: one whose own text is not understood is UNAVAILABLE', async () => {
+    await add(...judged.slice(0, 3));
+    titan.script = () => refused;
+    const { status, body } = await customer.call('/v2/memory/search', { ...acme, query: LIABILITY });
+    expect([status, body.error.status, JSON.stringify(body).includes('AccessDenied')]).toEqual([503, 'UNAVAILABLE', false]);
+  });
+});
+
+describe('a change of the model', () => {
+  test('from the lexical one to Titan and back: searches find the same all the time, and nothing is left of the model before', async () => {
+    await add(...judged);
+    expect(await stored()).toEqual(rest(LEXICAL_MODEL, both(28, 0)));
+
+    setting(TITAN_MODEL);
+    await expectBest();
+    // Titan is not asked for a query while there are no vectors of it to compare.
+    await expectBest();
+    expect([titan.calls, (await stored()).jobs.map(({ kind }) => kind)]).toEqual([[], ['changeEmbedding']]);
+    await add(about('tone', 'Too formal for our brand voice'));
+    expect((await stored()).vectors).toEqual(both(29, 1));
+    const [there] = await begun();
+    const steps = await new EmbeddingWorker(Date.now()).finish(there!, async () => {
+      expect(await search('formal brand voice')).toEqual(['tone']);
+    });
+    expect(steps).toBeGreaterThan(4);
+    expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 29)));
+    const before = titan.calls.length;
+    await expectBest();
+    expect(titan.calls.slice(before).map(({ inputText }) => inputText)).toEqual([LIABILITY]);
+
+    // Back, where Titan cannot be asked from the first moment on.
+    setting('lexical');
+    queues.clear();
+    await expectBest();
+    const [back] = await begun();
+    await add(about('budget', 'Travel costs exceed the budget'));
+    expect(await search('budget for travel')).toEqual(['budget']);
+    await new EmbeddingWorker(Date.now()).finish(back!, expectBest);
+    expect(await stored()).toEqual(rest(LEXICAL_MODEL, both(30, 0)));
+    expect(titan.calls).toHaveLength(before + 1);
+  });
+
+  test('that is taken back half-way leaves nothing of the other model', async () => {
+    await add(...judged);
+    setting(TITAN_MODEL);
+    await expectBest();
+    const [message] = await begun();
+    const worker = new EmbeddingWorker(Date.now());
+    await worker.run(message!, { deadline: 0 });
+    await worker.run(message!, { deadline: 0 });
+    expect(await stored()).toMatchObject({ state: { model: LEXICAL_MODEL, next: TITAN_MODEL }, vectors: both(28, 25) });
+    setting('lexical');
+    await new EmbeddingWorker(worker.now + 10 * MINUTE).finish(message!, expectBest);
+    expect(await stored()).toEqual(rest(LEXICAL_MODEL, both(28, 0)));
+  });
+
+  test('comes to the same when every step is done by two at a time, and by one who forgets it', async () => {
+    await add(...judged);
+    setting(TITAN_MODEL);
+    await expectBest();
+    const [message] = await begun();
+    const twice = new EmbeddingWorker(Date.now(), (deps) => ({ ...deps, steps: { ...deps.steps, async changeEmbedding(job, clock) {
+      await Promise.all([deps.steps.changeEmbedding(job, clock), deps.steps.changeEmbedding(job, clock)]);
+      return deps.steps.changeEmbedding(job, clock);
+    } } }));
+    await twice.finish(message!, expectBest);
+    expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 28)));
+  });
+
+  test('finds what functions of the version before write meanwhile, which cannot ask the new model', async () => {
+    await add(...judged.slice(0, 3));
+    setting(TITAN_MODEL);
+    await expectBest();
+    const [message] = await begun();
+    const worker = new EmbeddingWorker(Date.now());
+    await worker.run(message!, { deadline: 0 });
+    expect((await stored()).state).toEqual({ model: LEXICAL_MODEL, next: TITAN_MODEL });
+    // All have vectors after a step that was forgotten, but whoever read the state a moment ago may write one without them for a while: it looks again when that is over.
+    worker.sent.length = 0;
+    await worker.deps.steps.changeEmbedding((await worker.job(message!))!, () => worker.now);
+    await worker.run(message!, { deadline: 0 });
+    expect([worker.sent, (await stored()).vectors]).toEqual([[{ body: message, groupId: message!.tenant, delaySeconds: SETTLED_MS / 1000 }], both(3, 3)]);
+    await engine.lean.send(new DeleteCommand({ TableName: TABLE_NAME, Key: (await stored()).vectorKeys.find(({ SK }) => SK.includes(TITAN_MODEL)) }));
+    // A function of the version before, and its worker, which leaves the judgment to that of the new version.
+    setting('lexical');
+    queues.clear();
+    expect((await add(about('late', 'Written by the version before'))).late!.message).toMatch(/once the embedding model has answered/);
+    const own = (await begun()).find(({ jobId }) => jobId !== message!.jobId);
+    const old = new EmbeddingWorker(Date.now());
+    await old.run(own!);
+    expect([(await stored()).vectors, old.sent]).toEqual([both(4, 2), [{ body: own, groupId: own!.tenant, delaySeconds: 60 }]]);
+    setting(TITAN_MODEL);
+    await new EmbeddingWorker(Date.now() + 2 * MINUTE).run(own!);
+    expect((await stored()).vectors).toEqual(both(4, 3));
+    await new EmbeddingWorker(worker.now + 10 * MINUTE).finish(message!);
+    expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 4)));
+  });
+
+  test('is put off while the model does not answer; searches go on by the one before', async () => {
+    await add(...judged.slice(0, 3));
+    setting(TITAN_MODEL);
+    titan.script = () => refused;
+    await expectBest();
+    const [message] = await begun();
+    const worker = new EmbeddingWorker(Date.now());
+    await expect(worker.run(message!)).rejects.toThrow('The embedding model does not answer');
+    await expectBest();
+    titan.script = () => undefined;
+    await new EmbeddingWorker(Date.now() + 10 * MINUTE).finish(message!, expectBest);
+    expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 3)));
+  });
+});
+
+/** What the sweeper does at a time. */
+async function sweepAt(now: number): Promise<void> {
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  await sweep({ ...sweeps.open(environment(process.env)), backlog: async () => 0 }, { clock: () => now, deadline: now + MINUTE, log, measures: keptMeasures() });
+}

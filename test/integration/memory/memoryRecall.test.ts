@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { environment } from '../../../lib/app/capability.ts';
+import { openTable } from '../../../lib/table/table.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { FIRST_DAY, manyJudgments, numbers, putMany, queryOf, rankedExactly, type SentJudgment } from '../../support/memory.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+const COUNT = 2_000;
+const LIMIT = 10;
+
+let engine: Engine;
+let customer: Customer;
+/** The calls of `SearchVectors` since the last look. */
+let searches = 0;
+const judgments = manyJudgments(COUNT);
+let there: readonly SentJudgment[] = [];
+beforeAll(async () => {
+  engine = await startEngine();
+  customer = await newCustomer();
+  const { client } = openTable(environment(process.env)).asked;
+  const send = client.send.bind(client) as (command: unknown) => Promise<unknown>;
+  Object.assign(client, { send: (command: object) => {
+    if (command.constructor.name.startsWith('SearchVectors')) searches += 1;
+    return send(command);
+  } });
+});
+afterAll(() => engine.stop());
+
+async function search(data: object): Promise<any> {
+  const { status, body } = await customer.call('/v2/memory/search', { limit: LIMIT, ...data });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return body.result;
+}
+
+/** Of several queries, how many of what an exact ranking of the same vectors finds is found, and in its order. */
+async function recall(seed: number, data: object, meets: (judgment: SentJudgment) => boolean): Promise<{ recall: number; matches: number }> {
+  const random = numbers(seed);
+  let [hits, wanted] = [0, 0];
+  const matching = there.filter(meets);
+  for (let n = 0; n < 2; n++) {
+    const query = queryOf(random);
+    const exact = rankedExactly(matching, query, LIMIT);
+    const found = (await search({ query, ...data })).results.map(({ recordId }: { recordId: string }) => recordId);
+    expect(found).toEqual(exact);
+    hits += exact.filter((id) => found.includes(id)).length;
+    wanted += exact.length;
+  }
+  return { recall: wanted === 0 ? 1 : hits / wanted, matches: matching.length };
+}
+
+const at = (days: number) => FIRST_DAY + days * DAY_MS;
+const between = (start: number, end: number) => ({ data: { filters: { dateRange: { start, end } } }, meets: ({ createdAt }: SentJudgment) => createdAt >= start && createdAt <= end });
+const filtered: readonly [string, object, (judgment: SentJudgment) => boolean][] = [
+  ['100 %', {}, () => true],
+  ['10 %', { filters: { decision: 'tenth' } }, ({ decision }) => decision === 'tenth'],
+  ['1 %', { filters: { contentType: 'hundredth' } }, ({ contentType }) => contentType === 'hundredth'],
+  ['0.1 %', { filters: { reviewerId: 'thousandth' } }, ({ actionUser }) => actionUser.userId === 'thousandth'],
+  ['a document', { organizationId: 'acme', documentId: 'document-2' }, ({ documentId }) => documentId === 'document-2'],
+];
+const ranges: readonly [string, number, number][] = [
+  ['an hour', at(100) + 7_200_000, at(100) + 3 * 3_600_000], ['a day', at(100), at(101) - 1], ['two days over the end of a year', at(364), at(366) - 1], ['three weeks', at(40.3), at(61.9)],
+  ['four months', at(200), at(320)], ['all but a day', at(0.5), at(729.5)],
+];
+
+describe.each([1_000, COUNT])('among %i judgments', (count) => {
+  beforeAll(async () => {
+    await putMany(engine.lean, customer, 'acme', judgments.slice(there.length, count));
+    there = judgments.slice(0, count);
+  });
+
+  test.each(filtered)('recall is 1.0 with a filter that leaves %s', async (_what, data, meets) => {
+    const { recall: reached, matches } = await recall(3, data, meets);
+    expect(reached).toBe(1);
+    expect(matches).toBeGreaterThan(0);
+  });
+
+});
+
+describe('ranges of dates', () => {
+  test.each(ranges)('recall is 1.0 in %s, also with a filter', async (_what, start, end) => {
+    const { data, meets } = between(start, end);
+    expect((await recall(5, data, meets)).recall).toBe(1);
+    const both = { filters: { ...data.filters, decision: 'tenth' } };
+    expect((await recall(7, both, (judgment) => meets(judgment) && judgment.decision === 'tenth')).recall).toBe(1);
+  });
+});
+
+describe('searches of the index', () => {
+  const searchesOf = async (data: object) => {
+    searches = 0;
+    const { results } = await search(data);
+    return { searches, found: results.length };
+  };
+
+  test('one is enough without a range of dates, and within a day, month or year', async () => {
+    for (const { data } of [{ data: {} }, between(at(100), at(101) - 1), between(at(31), at(59) - 1), between(at(0), at(365) - 1)]) expect((await searchesOf({ query: 'price of a label', ...data })).searches).toBe(1);
+  });
+
+  test('more are made as long as a part of the calendar can hold something nearer, and at most 64', async () => {
+    const weeks = between(at(40.3), at(61.9));
+    const { searches: made, found } = await searchesOf({ query: 'price of a label', ...weeks.data, limit: 50 });
+    expect(found).toBe(Math.min(50, judgments.filter(weeks.meets).length));
+    expect(made).toBeGreaterThan(1);
+    expect(made).toBeLessThanOrEqual(64);
+  });
+
+  test('what is in one document whose others are gone is found all the same, and ties are in one order: the latest first', async () => {
+    const other = await newCustomer();
+    const same = Array.from({ length: 300 }, (_each, n): SentJudgment => ({
+      documentId: n === 150 ? 'kept' : 'gone', recordId: `same-${n}`, decision: 'approved', reasoning: 'always the same', contentType: 'text', actionUser: { userId: 'ada' }, createdAt: at(n % 4) + n,
+    }));
+    await putMany(engine.lean, other, 'acme', same);
+    const found = async (limit: number) => (await other.call('/v2/memory/search', { query: 'always the same', limit })).body.result.results.map(({ recordId }: { recordId: string }) => recordId);
+    const latest = await found(50);
+    expect(latest).toEqual(await found(50));
+    const times = latest.map((id: string) => same.find(({ recordId }) => recordId === id)!.createdAt);
+    expect(times).toEqual(times.toSorted((a: number, b: number) => b - a));
+    await other.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['gone'] });
+    expect(await found(50)).toEqual(['same-150']);
+  });
+});

@@ -1,0 +1,181 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { handler as unsubscribePage } from '../../../functions/v2/notifications/email/unsubscribe.ts';
+import { handler as sendEmail } from '../../../functions/workers/sendEmail.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { sealBytes, deriveKey } from '../../../lib/crypto/sealing.ts';
+import { openTable } from '../../../lib/table/table.ts';
+import { unsubscribeLinks } from '../../../lib/mail/unsubscribe.ts';
+import { addDocument, itemsOf, nda } from '../../support/content.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { openLink, type Shown } from '../../support/email.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { everyItem } from '../../support/items.ts';
+import { MailSystem } from '../../support/mailSystem.ts';
+import { eventOf } from '../../support/requests.ts';
+import { lambdaContext, messagesEvent } from '../../support/workers.ts';
+
+let engine: Engine;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+afterEach(() => { jest.restoreAllMocks(); });
+beforeEach(async () => {
+  customer = await newCustomer();
+  await addDocument(customer);
+});
+
+const open = (token: string | undefined, method = 'GET') => openLink(token, { method, handler: unsubscribePage });
+/** What a mail program does (RFC 8058). */
+const oneClick = (token: string) => open(token, 'POST');
+const tokenFor = async (userId: string, organizationId: string = nda.organizationId) => tokenOf(await unsubscribeLinks.open(environment(process.env)).linkFor({ tenant: customer.apiKey, organizationId, userId }));
+const tokenOf = (link: string) => new URL(link).searchParams.get('token')!;
+const config = async (userId: string, documentIds?: string[]) => (await customer.ok('/v2/notifications/config/get', { organizationId: nda.organizationId, userId, documentIds, getOrganizationConfig: documentIds === undefined }))[0].config;
+const addUsers = (...userIds: string[]) => customer.ok('/v2/users/add', { ...nda, users: userIds.map((userId) => ({ userId, email: `${userId}@example.com` })) });
+const set = (userId: string, levels: object, documentIds?: string[]) => customer.ok('/v2/notifications/config/set', { organizationId: nda.organizationId, userIds: [userId], config: levels, documentIds });
+
+describe('opening the link', () => {
+  test('shows from whom the mails come and one button, whose form goes to the same address', async () => {
+    await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'named', organizationName: 'Acme <Inc>' }] });
+    const token = await tokenFor('grace', 'named');
+    const { status, html } = await open(token);
+    expect(status).toBe(200);
+    expect(html).toContain('<strong>Acme &#60;Inc&#62;</strong>');
+    expect(html).toContain(`<form method="post" action="unsubscribe?token=${token}"><button>`);
+  });
+
+  test('changes nothing, however often scanners and previews do it', async () => {
+    await addUsers('grace');
+    const token = await tokenFor('grace');
+    const before = await everyItem(engine);
+    for (const method of ['GET', 'HEAD', 'GET', 'HEAD']) expect((await open(token, method)).status).toBe(200);
+    for (const method of ['PUT', 'DELETE', 'OPTIONS']) expect((await open(token, method)).status).toBe(405);
+    expect(await everyItem(engine)).toEqual(before);
+  });
+});
+
+describe('pressing its button, or one click in the mail program', () => {
+  test('sets the e-mail level to NONE for the organization, and nothing else', async () => {
+    await addUsers('grace', 'linus');
+    await set('grace', { inbox: 'MINE', slack: 'ALL' });
+    const { status, html } = await oneClick(await tokenFor('grace'));
+    expect(status).toBe(200);
+    expect(html).toContain('You are unsubscribed');
+    expect(await config('grace')).toEqual({ inbox: 'MINE', email: 'NONE', slack: 'ALL' });
+    expect(await config('linus')).toMatchObject({ email: 'ALL' });
+  });
+
+  test('the body does not matter: forms, multipart, or none', async () => {
+    await addUsers('grace');
+    for (const body of ['List-Unsubscribe=One-Click', '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--', undefined]) {
+      await set('grace', { email: 'ALL' });
+      const event = eventOf(body, {}, { queryStringParameters: { token: await tokenFor('grace') } });
+      expect((await unsubscribePage(event, { awsRequestId: 'aws' } as never)).statusCode).toBe(200);
+      expect(await config('grace')).toMatchObject({ email: 'NONE' });
+    }
+  });
+
+  test('wins over levels of documents, also past a page of them; the customer can turn mail on again', async () => {
+    await addUsers('grace');
+    const documents = Array.from({ length: 60 }, (_each, index) => ({ documentId: `doc-${index}` }));
+    await customer.ok('/v2/organizations/documents/add', { organizationId: nda.organizationId, documents });
+    for (const some of [documents.slice(0, 30), documents.slice(30)]) await set('grace', { email: 'ALL', inbox: 'MINE' }, some.map(({ documentId }) => documentId));
+    await set('grace', { inbox: 'NONE' }, ['nda']);
+    await oneClick(await tokenFor('grace'));
+    expect(await config('grace', ['doc-0'])).toEqual({ inbox: 'MINE', email: 'NONE' });
+    expect(await config('grace', ['doc-59'])).toEqual({ inbox: 'MINE', email: 'NONE' });
+    expect(await config('grace', ['nda'])).toEqual({ inbox: 'NONE', email: 'NONE' });
+    expect((await itemsOf(engine, customer, 'NotificationSettings')).filter(({ email }) => email !== 'NONE')).toHaveLength(1);
+    await set('grace', { email: 'MINE' });
+    expect(await config('grace')).toMatchObject({ email: 'MINE' });
+  });
+
+  test('works for who is not known, ten times at once, and once more', async () => {
+    const token = await tokenFor('guest');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => oneClick(token)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(await itemsOf(engine, customer, 'NotificationSettings')).toMatchObject([{ email: 'NONE' }]);
+    expect((await oneClick(token)).status).toBe(200);
+  });
+
+  test('of an organization that is gone leaves nothing behind', async () => {
+    expect((await oneClick(await tokenFor('grace', 'gone'))).status).toBe(200);
+    expect(await itemsOf(engine, customer, 'NotificationSettings')).toEqual([]);
+  });
+
+  test('works years later', async () => {
+    await addUsers('grace');
+    const token = await tokenFor('grace');
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 5 * 365 * 86_400_000);
+    expect((await oneClick(token)).status).toBe(200);
+    jest.restoreAllMocks();
+    expect(await config('grace')).toMatchObject({ email: 'NONE' });
+  });
+});
+
+describe('what is no token of ours', () => {
+  const expectUnknown = ({ status, html }: Shown) => expect({ status, known: html.includes('does not work') }).toEqual({ status: 410, known: true });
+
+  test('any text, or another version of the key', async () => {
+    const sealed = (await tokenFor('grace')).split('.')[1]!;
+    for (const token of [undefined, '', '1', '1.', `2.${sealed}`, sealed, `constructor.${sealed}`, '"><script>alert(1)</script>', 'x'.repeat(20_000)]) {
+      expectUnknown(await open(token));
+      expectUnknown(await open(token, 'POST'));
+    }
+  });
+
+  test('one with a bit changed, anywhere', async () => {
+    const [version, sealed = ''] = (await tokenFor('grace')).split('.');
+    const bytes = Buffer.from(sealed, 'base64url');
+    for (let at = 0; at < bytes.length; at += 7) {
+      const changed = Buffer.from(bytes);
+      changed[at]! ^= 1;
+      expectUnknown(await oneClick(`${version}.${changed.toString('base64url')}`));
+    }
+    expect(await itemsOf(engine, customer, 'NotificationSettings')).toEqual([]);
+  });
+
+  test('one that was sealed under what the secret says of its current version, which is no key', async () => {
+    const forged = sealBytes(deriveKey('1', ['unsubscribe']), Buffer.from(JSON.stringify([customer.apiKey, 'acme', 'grace'])), ['unsubscribe']);
+    expectUnknown(await oneClick(`current.${forged.toString('base64url')}`));
+  });
+
+  test('tells nothing of whom it is for', async () => {
+    const [one, other] = [await tokenFor('grace'), await tokenFor('grace')];
+    expect(one).not.toBe(other);
+    expect(Buffer.from(one.split('.')[1]!, 'base64url').toString('latin1')).not.toMatch(/grace|acme|key_/);
+  });
+});
+
+describe('the worker that sends mail', () => {
+  test('mails through SES with both headers, and no more once the link in the mail was used', async () => {
+    const system = new MailSystem(engine, customer);
+    await addUsers('grace');
+    await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
+    const comment = (annotationId: string) => customer.ok('/v2/commentannotations/add', {
+      ...nda, commentAnnotations: [{ annotationId, commentData: [{ commentText: 'Hello', from: { userId: 'ada', name: 'Ada' }, taggedUserContacts: [{ userId: 'grace' }], triggerNotification: true }] }],
+    });
+    const work = async () => {
+      await system.fanOut();
+      return sendEmail(messagesEvent(system.queue.splice(0).map(({ body }) => body)), lambdaContext());
+    };
+    await comment('first');
+    expect(await work()).toEqual({ batchItemFailures: [] });
+    expect(engine.mails).toHaveLength(1);
+    const [{ from, to, headers }] = engine.mails as [any];
+    expect({ from, to }).toEqual({ from: 'no-reply@example.com', to: ['grace@example.com'] });
+    expect(headers).toMatchObject({ 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' });
+
+    expect((await oneClick(tokenOf(headers['List-Unsubscribe'].slice(1, -1)))).status).toBe(200);
+    await comment('second');
+    await work();
+    expect(engine.mails).toHaveLength(1);
+  });
+
+  test('fails for what it cannot read of the table, so that the message comes again', async () => {
+    jest.spyOn(openTable(environment(process.env)), 'get').mockRejectedValueOnce(new Error('out of order'));
+    const answer = await sendEmail(messagesEvent([{ tenant: customer.apiKey, mailId: 'mail_1' }, { tenant: customer.apiKey, mailId: 'mail_2' }]), lambdaContext());
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-0' }] });
+  });
+});

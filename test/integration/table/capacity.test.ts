@@ -1,0 +1,406 @@
+import { BatchGetItemCommand, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import * as registry from '../../../functions/index.ts';
+import type { Endpoint } from '../../../lib/app/endpoint.ts';
+import { type Cost, costOf, costOfCalls, nameOf, prepare, scenarios, type Subject } from '../../bench/scenarios.ts';
+import { bytesOf, type Recorder, startRecorder } from '../../support/capacity.ts';
+import { handlerOf, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { post } from '../../support/requests.ts';
+
+/** Calls of AWS, how many of them wait for each other, and the units that they read and write. */
+type Numbers = readonly [calls: number, roundTrips: number, readUnits: number, writeUnits: number];
+type Costs = Readonly<Record<string, Numbers>>;
+
+// The numbers are exact, so that a change for the better is noticed, too: put the new ones here. A new endpoint gets a
+// scenario in test/bench/scenarios.ts and a line in the group whose limit it keeps.
+
+/** What is asked for is in the request. */
+const readsOfNothing: Costs = {
+  '/v2/agents/extract a table': [0, 0, 0, 0],
+};
+
+const readsOfConfiguration: Costs = {
+  '/v2/organizations/get by id': [1, 1, 1, 0],
+  '/v2/organizations/get a page': [1, 1, 1, 0],
+  '/v2/users/data/delete/status of one': [1, 1, 1, 0],
+  '/v2/workspace/apikeys/get by id': [1, 1, 1, 0],
+  '/v2/workspace/apikeys/get a page': [1, 1, 1, 0],
+  '/v2/workspace/domains/get all': [1, 1, 1, 0],
+  '/v2/workspace/activityconfig/get it': [1, 1, 1, 0],
+  '/v2/workspace/advancedwebhookconfig/get it': [1, 1, 1, 0],
+  '/v2/workspace/emailconfig/get it': [1, 1, 1, 0],
+  '/v2/workspace/notificationconfig/get it': [1, 1, 1, 0],
+  '/v2/workspace/permissionproviderconfig/get it': [1, 1, 1, 0],
+  '/v2/workspace/webhookconfig/get it': [1, 1, 1, 0],
+  '/v2/agents/get a built-in one': [1, 1, 1, 0],
+  '/v2/agents/get all': [1, 1, 1, 0],
+  '/v2/agents/groups/get one': [1, 1, 1, 0],
+  '/v2/agents/groups/list all': [1, 1, 1, 0],
+};
+
+const readsInOrganizations: Costs = {
+  '/v2/organizations/documents/get by id': [2, 2, 2, 0],
+  '/v2/organizations/usergroups/get by id': [2, 2, 2, 0],
+  '/v2/organizations/usergroups/get a page': [2, 2, 2, 0],
+  '/v2/users/get by id': [3, 2, 3, 0],
+  '/v2/auth/permissions/get on the organization': [3, 2, 3, 0],
+  '/v2/auth/permissions/get on a folder': [4, 2, 4, 0],
+  '/v2/auth/permissions/get on a document': [4, 2, 4, 0],
+  // The agent, then its version.
+  '/v2/agents/get a custom one': [2, 2, 2, 0],
+  '/v2/agents/get of a group': [2, 2, 3, 0],
+  '/v2/agents/versions/list of one': [2, 1, 2, 0],
+};
+
+const writesOfOneThing: Costs = {
+  // The item of the log alone: the first change of a quiet editor begins the job of its event besides, for 4 units more.
+  '/v2/crdt/update one': [4, 4, 3, 1],
+  '/v2/crdt/update one unchanged': [3, 3, 3, 0],
+  '/v2/crdt/updates/push one': [4, 4, 3, 1],
+  '/v2/commentannotations/update one': [5, 5, 4, 1],
+  '/v2/organizations/add one': [2, 2, 1, 1],
+  '/v2/organizations/update one': [2, 2, 1, 1],
+  '/v2/organizations/access/disablestate/update one': [2, 2, 1, 1],
+  '/v2/organizations/documents/add one': [4, 3, 3, 1],
+  '/v2/organizations/documents/access/update one': [3, 3, 2, 1],
+  '/v2/organizations/documents/access/disablestate/update one': [3, 3, 2, 1],
+  '/v2/organizations/documents/update one': [3, 3, 2, 1],
+  '/v2/organizations/folders/update a name': [3, 3, 2, 1],
+  '/v2/organizations/usergroups/add one': [3, 3, 2, 1],
+  // A member is indexed by user.
+  '/v2/organizations/usergroups/users/add one': [5, 4, 4, 2],
+  '/v2/organizations/usergroups/users/add one who is there': [4, 3, 4, 0],
+  '/v1/organizations/usergroups/users/delete one': [4, 4, 3, 2],
+  '/v2/users/add one who is there, unchanged': [4, 2, 4, 0],
+  '/v2/users/update one': [3, 3, 2, 1],
+  '/v2/users/update a role': [4, 3, 3, 1],
+  '/v2/auth/permissions/add one document': [4, 3, 3, 1],
+  '/v2/auth/permissions/remove one document': [3, 3, 2, 1],
+  '/v2/workspace/apikey/update one': [2, 2, 1, 1],
+  '/v2/workspace/domains/add one': [2, 2, 1, 1],
+  '/v2/workspace/domains/delete one': [2, 2, 1, 1],
+  '/v2/workspace/activityconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/advancedwebhookconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/apikeyconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/emailconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/notificationconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/permissionproviderconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/webhookconfig/update it': [2, 2, 1, 1],
+  '/v2/workspace/advancedwebhook/endpoints/update one': [3, 3, 2, 1],
+  '/v2/agents/update one': [2, 2, 1, 1],
+  '/v2/agents/update a built-in one': [2, 2, 1, 1],
+  '/v2/agents/groups/update one': [2, 2, 1, 1],
+  '/v2/agents/groups/add-agents one': [3, 3, 2, 1],
+  '/v2/agents/groups/remove-agents one': [2, 2, 1, 1],
+  '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [3, 3, 2, 1],
+};
+
+/** Mostly in one transaction, which costs twice what its items do. */
+const writesOfSeveralThings: Costs = {
+  // The group, and the count of groups that keeps their limit exact.
+  '/v2/agents/groups/create one': [3, 3, 2, 4],
+  '/v2/agents/groups/delete one': [3, 2, 2, 4],
+  // Beside the judgment, its vectors and the entries of up to four indexes: the job that makes what vectors a crash leaves missing, begun and ended.
+  '/v2/memory/judgments/add one': [8, 6, 4, 11],
+  '/v2/memory/judgments/add one with content': [8, 6, 4, 12],
+  '/v2/memory/judgments/add one of a thread': [8, 6, 4, 12],
+  // The thread, the judgment and the job that makes its vectors.
+  '/v2/commentannotations/update one with a reason': [6, 6, 5, 11],
+  // The organization and the job that removes what lies beneath, which is indexed.
+  '/v2/organizations/delete one': [2, 2, 1, 5],
+  // The event and its payload, each indexed twice; a test has a delivery as well.
+  '/v2/events/publish one': [2, 2, 1, 6],
+  '/v2/events/publish one of a document': [3, 3, 2, 6],
+  '/v2/events/publish one that is there': [3, 3, 2, 0],
+  '/v2/workspace/advancedwebhook/endpoints/test one': [2, 2, 3, 13],
+  '/v2/workspace/advancedwebhook/endpoints/recover nothing': [3, 3, 4.5, 0],
+  '/v2/workspace/advancedwebhook/messages/resend one': [4, 3, 5, 3],
+  // The actor's profile is read beside the document when the call leaves out the name or the e-mail address.
+  '/v2/notifications/add one': [4, 3, 3, 8],
+  '/v2/notifications/add one that is there': [9, 7, 8, 0],
+  '/v2/notifications/add one to verified users': [6, 5, 8, 6],
+  '/v2/notifications/update one': [6, 5, 5, 1],
+  '/v2/notifications/config/set of one user': [4, 4, 3, 1],
+  // The job and its status, and the user with the departure.
+  '/v2/users/data/delete of a user in one organization': [4, 4, 2, 6],
+  '/v2/notifications/delete one': [6, 5, 5, 8],
+  '/v1/organizations/documents/locations/update of one notification': [4, 4, 2.5, 1],
+  '/v1/organizations/documents/locations/data/delete with one notification': [4, 4, 2.5, 9],
+  // The head, its first update, and the job of its event.
+  '/v2/crdt/add one': [3, 3, 2, 7],
+  // The head, and the job that removes the rest.
+  '/v2/crdt/delete one': [4, 4, 3, 5],
+  // The record and its id; a target entity is an index entry more; a recording has an edge and an event besides.
+  '/v2/activities/add one': [4, 3, 3, 4],
+  '/v2/activities/add one with an id': [5, 4, 4, 4],
+  '/v2/activities/add one of a target entity': [4, 3, 3, 5],
+  '/v2/activities/add a hundred': [5, 4, 3, 400],
+  '/v2/activities/update one': [6, 4, 5, 4],
+  '/v2/activities/delete one by id': [5, 4, 4, 5],
+  '/v2/recordings/add one': [4, 4, 3, 12],
+  // The head, the id, the comment and the edge; and the counter of thread numbers by itself, at the same time as the first reads.
+  '/v2/commentannotations/add one': [5, 4, 3, 9],
+  '/v2/commentannotations/add one that others are told of': [5, 4, 3, 17],
+  // Besides, the execution and the job that counts it, which is indexed; what is read is the agent, and whether the execution is noted or counted.
+  '/v2/commentannotations/add one of an agent': [6, 4, 6, 14],
+  '/v2/commentannotations/delete one': [6, 6, 5, 10],
+  // The head, the comment and its edges; the two items of an event are indexed twice.
+  '/v2/commentannotations/comments/add one': [5, 5, 4, 6],
+  '/v2/commentannotations/comments/add one that others are told of': [5, 5, 4, 14],
+  '/v2/commentannotations/comments/add one of an agent': [6, 5, 7, 11],
+  '/v2/commentannotations/comments/update one': [5, 5, 5, 4],
+  '/v2/commentannotations/comments/delete one': [5, 5, 5, 6],
+  // The reaction, its id, its edge, the comment and the event.
+  '/v2/reactions/add one': [4, 4, 3, 6],
+  '/v2/reactions/add one on a comment': [6, 5, 6, 20],
+  '/v2/reactions/add one more user': [7, 6, 6, 16],
+  '/v2/reactions/add one that is there, unchanged': [4, 4, 4, 0],
+  '/v2/reactions/delete one': [5, 5, 4, 6],
+  '/v2/reactions/delete one on a comment': [7, 6, 6, 18],
+  '/v1/organizations/usergroups/users/delete all of fifty': [5, 4, 7, 100],
+  '/v2/organizations/add two': [2, 2, 2, 4],
+  // The folder or document, and its entry in the folder that it lies in.
+  '/v2/organizations/folders/add one at the top': [3, 3, 2, 4],
+  '/v2/organizations/folders/add one in a folder': [3, 3, 3, 4],
+  '/v2/organizations/documents/add one in a folder': [5, 4, 4, 4],
+  // The document, and its entry in one folder or the other; removing it begins a job as well, which is indexed.
+  '/v2/organizations/documents/move one to the top': [3, 3, 2, 4],
+  '/v2/organizations/documents/move one into a folder': [4, 4, 3, 4],
+  '/v2/organizations/documents/delete one': [3, 3, 2, 5],
+  '/v2/organizations/documents/delete one of a folder': [3, 3, 2, 7],
+  // The organization, the job, the folder and that it is changed; its entries, where it lies elsewhere then.
+  '/v2/organizations/folders/update one moved to the top': [3, 3, 2, 13],
+  '/v2/organizations/folders/access/update one': [4, 4, 2, 9],
+  // In a tree that is being changed: what is changed is read beside the folder.
+  '/v2/organizations/folders/delete one': [4, 3, 3, 11],
+  // The user, and the grant, which is indexed.
+  '/v2/auth/permissions/add one document, to a new user': [5, 3, 3, 3],
+  // The user, the grant and the contact; the last two are indexed.
+  '/v2/users/add one to an organization': [5, 3, 4, 8],
+  '/v2/users/add one to a document': [6, 4, 5, 8],
+  // The job, which is indexed, then the user and the contact, which is indexed too.
+  '/v2/users/delete one from an organization': [5, 3, 3, 7],
+  '/v2/users/delete one from a document': [6, 4, 4, 7],
+  // Workspace, address, key, listed key and token; and the counter of the rate limit by itself.
+  '/v2/workspace/create one': [2, 2, 0, 11],
+  // The workspace's revision, key, listed key and token.
+  '/v2/workspace/apikey/create one': [3, 3, 2, 8],
+  // The key, its old token and its new one.
+  '/v2/workspace/authtoken/reset of one key': [3, 3, 2, 6],
+  // The agent and its version, in one transaction.
+  '/v2/agents/create one': [2, 2, 1, 6],
+  '/v2/agents/create one with a secret': [2, 2, 1, 6],
+  '/v2/agents/version/update one': [3, 3, 2, 4],
+  '/v2/agents/versions/restore one': [4, 4, 3, 4],
+  // The agent and the job that removes its versions, which is indexed; then the groups are read.
+  '/v2/agents/delete one': [4, 3, 3, 7],
+  // The endpoint, the count of all, and the uid.
+  '/v2/workspace/advancedwebhook/endpoints/create one': [3, 3, 2, 4],
+  '/v2/workspace/advancedwebhook/endpoints/create one with a uid': [4, 3, 3, 6],
+  '/v2/workspace/advancedwebhook/endpoints/delete one': [4, 3, 3, 4],
+  // The counters of two rate limits, each by itself; and the link.
+  '/v2/workspace/email/status of one owner': [4, 4, 2, 2],
+  '/v2/workspace/email/send-login-link to one owner': [7, 6, 5, 3],
+};
+
+/** Reads of more than the limits of their kind. */
+const dearReads: Costs = {
+  // Which model; the search, and the judgments that it finds, a unit each; their organization and documents where these are not known to be there.
+  '/v2/memory/search a document': [6, 4, 13, 0],
+  '/v2/memory/search an organization': [7, 5, 14, 0],
+  '/v2/memory/search everything': [9, 6, 17.5, 0],
+  '/v2/memory/search a thread': [6, 5, 14, 0],
+  '/v2/memory/search the latest': [5, 4, 13, 0],
+  '/v2/memory/judgments/query the latest': [5, 4, 13, 0],
+  '/v2/memory/judgments/query a thread': [5, 5, 13.5, 0],
+  // Organization, document, and one query of the editor.
+  '/v2/crdt/get one': [3, 3, 3, 0],
+  '/v2/crdt/get all of a document': [3, 3, 3, 0],
+  '/v2/crdt/updates/get everything': [3, 3, 3, 0],
+  '/v2/crdt/updates/get nothing new': [3, 3, 3, 0],
+  // One query per shard of the tenant's events; then the events and their deliveries.
+  '/v2/workspace/advancedwebhook/messages/get a page': [19, 3, 11, 0],
+  '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': [4, 3, 5.5, 0],
+  '/v2/workspace/advancedwebhook/attempts/get of a message': [3, 1, 3, 0],
+  '/v2/commentannotations/get by id': [5, 3, 5, 0],
+  '/v2/commentannotations/get a page': [3, 3, 3, 0],
+  '/v2/commentannotations/get a hundred': [3, 3, 32, 0],
+  // A document that is not public: the user and the grants of the user decide.
+  '/v2/commentannotations/count/get of a document': [6, 5, 35, 0],
+  '/v2/notifications/get by id': [5, 4, 5, 0],
+  '/v2/notifications/get a page of a document': [3, 3, 3, 0],
+  '/v2/notifications/get a page of a user': [6, 5, 6, 0],
+  '/v1/notifications/get of a document': [3, 3, 3, 0],
+  '/v2/notifications/config/get of one document': [3, 3, 4, 0],
+  '/v2/users/data/get of one user': [13, 5, 22, 0],
+  // The organization, the document and its ids, then the records; those of an organization are read document by document.
+  '/v2/activities/get by id': [4, 3, 4, 0],
+  '/v2/activities/get a page of a document': [3, 3, 11, 0],
+  '/v2/activities/get a page of an organization': [5, 5, 13, 0],
+  '/v2/activities/get a page of a target entity': [4, 4, 12.5, 0],
+  '/v2/recordings/get by id': [4, 4, 4, 0],
+  '/v2/recordings/get a page of a document': [3, 3, 3, 0],
+  '/v2/recordings/get a page of an organization': [5, 5, 5, 0],
+  // The organization; the document and the id; the head and the comments; then the reactions.
+  '/v2/commentannotations/comments/get by id': [5, 3, 5, 0],
+  '/v2/commentannotations/comments/get a page': [5, 3, 5, 0],
+  '/v2/commentannotations/comments/get a page with a reaction': [6, 4, 6, 0],
+  // What lies in a folder has the folder's access type: a third round trip.
+  '/v2/auth/permissions/get on a document in a folder': [5, 3, 5, 0],
+  '/v2/organizations/documents/get by id, in a folder': [3, 3, 3, 0],
+  '/v2/organizations/documents/get a page': [3, 3, 3, 0],
+  // The folder, its entries and the documents.
+  '/v2/organizations/documents/get a page of a folder': [4, 4, 4, 0],
+  // The folders' changes beside the folder, then the folder that was moved.
+  '/v2/organizations/documents/get by id, while folders are moved': [6, 4, 6, 0],
+  '/v2/organizations/folders/get at the top': [3, 3, 3, 0],
+  '/v2/organizations/folders/get one with those directly in it': [4, 4, 4, 0],
+  // Two round trips a level.
+  '/v2/organizations/folders/get two levels': [5, 5, 5, 0],
+  // A count reads what it counts.
+  '/v2/organizations/documents/count/get of an organization': [2, 2, 9, 0],
+  '/v2/organizations/documents/count/get of a folder': [3, 3, 8, 0],
+  // Each document that a folder lists, and each profile that a contact list names, is a unit of its own.
+  '/v2/organizations/documents/get a hundred': [3, 3, 10, 0],
+  '/v2/organizations/documents/get a hundred of a folder': [4, 4, 108, 0],
+  '/v2/users/get a hundred': [3, 3, 110, 0],
+  // The groups, their members, then the profiles of these.
+  '/v2/organizations/usergroups/get a page with the users': [4, 4, 6, 0],
+  // The contacts, then their profiles; document by document where it is those of all of them; by way of the members of a group.
+  '/v2/users/get a page': [3, 3, 3, 0],
+  '/v2/users/get a page of all documents': [6, 6, 6, 0],
+  '/v2/users/get a page of a group': [5, 4, 7, 0],
+  // A unit for each 4 KB of the contact list that is counted.
+  '/v2/users/count/get of an organization': [2, 2, 10, 0],
+  '/v2/users/count/get of one document': [3, 3, 3, 0],
+  '/v2/users/get a page of a document': [4, 4, 4, 0],
+  // The thing itself and what is listed beneath it, at the same time.
+  '/v2/workspace/get its own': [2, 1, 2, 0],
+  '/v2/workspace/authtokens/get of one key': [2, 1, 2, 0],
+  '/v2/workspace/apikeyconfig/get it': [2, 1, 2, 0],
+  // Whether webhooks are enabled.
+  '/v2/workspace/advancedwebhook/endpoints/get a page': [2, 1, 2, 0],
+  '/v2/workspace/advancedwebhook/endpoints/secret/get of one endpoint': [2, 2, 2, 0],
+};
+
+const expected: Costs = { ...readsOfNothing, ...readsOfConfiguration, ...readsInOrganizations, ...writesOfOneThing, ...writesOfSeveralThings, ...dearReads };
+
+let engine: Engine;
+let recorder: Recorder;
+beforeAll(async () => {
+  engine = await startEngine();
+  recorder = await startRecorder();
+});
+afterAll(async () => {
+  await recorder.stop();
+  await engine.stop();
+});
+// However long a request takes: what is remembered for seconds is still known at the next one.
+beforeEach(() => {
+  let now = Date.now();
+  jest.spyOn(Date, 'now').mockImplementation(() => now++);
+});
+afterEach(() => void jest.restoreAllMocks());
+
+describe('what a warm request costs', () => {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await prepare();
+  });
+
+  test.each(scenarios.map((scenario) => [nameOf(scenario), scenario] as const))('%s', async (name, scenario) => {
+    expect(numbersOf(await costOf(recorder, subject, scenario))).toEqual(expected[name]);
+  });
+});
+
+describe('the budget', () => {
+  test('covers every endpoint that has a function of its own', () => {
+    expect([...new Set(scenarios.map(({ path }) => path))].sort()).toEqual(Object.values(registry as Record<string, Endpoint>).filter(({ twinOf }) => twinOf === undefined).map(({ path }) => path).sort());
+    expect(Object.keys(expected).sort()).toEqual(scenarios.map(nameOf).sort());
+  });
+
+  test.each(Object.entries(readsOfConfiguration))('%s: a read of configuration is one call of one unit', (_name, [calls, , readUnits]) => {
+    expect(calls).toBe(1);
+    expect(readUnits).toBeLessThanOrEqual(1);
+  });
+
+  test.each(Object.entries(readsInOrganizations))('%s: a read in an organization waits at most twice', (_name, [, roundTrips]) => {
+    expect(roundTrips).toBeLessThanOrEqual(2);
+  });
+
+  test.each(Object.entries(writesOfOneThing))('%s: a write of one thing is at most two units', (_name, [, , , writeUnits]) => {
+    expect(writeUnits).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('what the stack adds', () => {
+  test('the first request of an API key reads its credentials, eventually consistent', async () => {
+    const { headers } = await newCustomer();
+    const organizations = await handlerOf('/v2/organizations/get');
+    const request = () => post(organizations, headers, { organizationIds: ['any'] });
+    expect(numbersOf(costOfCalls((await recorder.record(request)).calls))).toEqual([2, 2, 1.5, 0]);
+    expect(numbersOf(costOfCalls((await recorder.record(request)).calls))).toEqual([1, 1, 1, 0]);
+  });
+
+  test('an Idempotency-Key is two writes: the claim and the answer', async () => {
+    const { headers, ok } = await newCustomer();
+    await ok('/v2/organizations/add', { organizations: [{ organizationId: 'first' }] });
+    const add = await handlerOf('/v2/organizations/add');
+    const { calls } = await recorder.record(() => post(add, { ...headers, 'idempotency-key': 'once' }, { organizations: [{ organizationId: 'second' }] }));
+    expect(numbersOf(costOfCalls(calls))).toEqual([4, 4, 1, 3]);
+  });
+});
+
+describe('the engine bills as DynamoDB does', () => {
+  const table = { TableName: TABLE_NAME };
+  const key = (SK: string) => ({ PK: { S: 'billing' }, SK: { S: SK } });
+  const sized = (SK: string, bytes: number) => ({ ...key(SK), x: { S: 'x'.repeat(bytes - bytesOf([key(SK)]) - 1) } });
+  const capacity = { ReturnConsumedCapacity: 'TOTAL' } as const;
+  const put = (Item: ReturnType<typeof sized>) => engine.client.send(new PutItemCommand({ ...table, ...capacity, Item }));
+  const get = (SK: string, ConsistentRead: boolean) => engine.client.send(new GetItemCommand({ ...table, ...capacity, Key: key(SK), ConsistentRead }));
+
+  test('writes by the KB, the larger of the old and the new item', async () => {
+    expect((await put(sized('write', 1_024))).ConsumedCapacity?.CapacityUnits).toBe(1);
+    expect((await put(sized('write', 1_025))).ConsumedCapacity?.CapacityUnits).toBe(2);
+    expect((await put(sized('write', 100))).ConsumedCapacity?.CapacityUnits).toBe(2);
+    const removed = await engine.client.send(new DeleteItemCommand({ ...table, ...capacity, Key: key('write') }));
+    expect(removed.ConsumedCapacity?.CapacityUnits).toBe(1);
+  });
+
+  test('reads by 4 KB, at half the price when eventually consistent; a missing item costs a unit', async () => {
+    await put(sized('read', 4_096));
+    expect((await get('read', true)).ConsumedCapacity?.CapacityUnits).toBe(1);
+    await put(sized('read', 4_097));
+    expect((await get('read', true)).ConsumedCapacity?.CapacityUnits).toBe(2);
+    expect((await get('read', false)).ConsumedCapacity?.CapacityUnits).toBe(1);
+    expect((await get('missing', true)).ConsumedCapacity?.CapacityUnits).toBe(1);
+  });
+
+  test('batches item by item, queries by their sum, transactions twice', async () => {
+    for (const name of ['a', 'b', 'c']) await put(sized(name, 1_500));
+    const keys = { Keys: ['a', 'b', 'c'].map(key), ConsistentRead: true };
+    const batch = await engine.client.send(new BatchGetItemCommand({ ...capacity, RequestItems: { [TABLE_NAME]: keys } }));
+    expect(batch.ConsumedCapacity?.[0]?.CapacityUnits).toBe(3);
+    const query = await engine.client.send(new QueryCommand({
+      ...table, ...capacity, ConsistentRead: true, KeyConditionExpression: 'PK = :pk AND SK <= :c', ExpressionAttributeValues: { ':pk': { S: 'billing' }, ':c': { S: 'c' } },
+    }));
+    expect([query.Count, query.ConsumedCapacity?.CapacityUnits]).toEqual([3, 2]);
+    const transaction = await engine.client.send(new TransactWriteItemsCommand({
+      ...capacity, TransactItems: [{ Put: { ...table, Item: sized('d', 100) } }, { Delete: { ...table, Key: key('a') } }],
+    }));
+    expect(transaction.ConsumedCapacity?.[0]?.CapacityUnits).toBe(6);
+  });
+
+  test('items by the size that bytesOf gives', async () => {
+    const mixed = { n: { N: '-1234567890.123' }, z: { N: '100' }, t: { BOOL: true }, u: { NULL: true }, l: { L: [{ S: 'é' }, { N: '7' }] }, m: { M: { k: { S: 'v' } } } };
+    const item = (bytes: number) => ({ ...mixed, ...sized('mixed', bytes - bytesOf([mixed])) });
+    expect(bytesOf([item(1_024)])).toBe(1_024);
+    expect((await put(item(1_024))).ConsumedCapacity?.CapacityUnits).toBe(1);
+    expect((await put(item(1_025))).ConsumedCapacity?.CapacityUnits).toBe(2);
+  });
+});
+
+function numbersOf({ calls, roundTrips, readUnits, writeUnits }: Cost): Numbers {
+  return [calls, roundTrips, readUnits, writeUnits];
+}

@@ -1,0 +1,277 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { handler as addOrganizations } from '../../../functions/v2/organizations/add.ts';
+import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
+import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
+import { handler as renameKey } from '../../../functions/v2/workspace/apikey/update.ts';
+import { handler as getKeys } from '../../../functions/v2/workspace/apikeys/get.ts';
+import { handler as createWorkspace } from '../../../functions/v2/workspace/create.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { deriveKey, openBytes } from '../../../lib/crypto/sealing.ts';
+import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
+import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
+import { openTable, replace, type Table } from '../../../lib/table/table.ts';
+import { type Answer, Idempotency, type IdempotentCall, IdempotencyEntity } from '../../../lib/http/idempotency.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { storedItem } from '../../support/items.ts';
+import { post } from '../../support/requests.ts';
+import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+
+let engine: Engine;
+let table: Table;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  engine = await startEngine();
+  table = openTable(environment(process.env));
+});
+afterAll(() => engine.stop());
+beforeEach(async () => { workspace = await newWorkspace(); });
+
+const REPLAYED = 'idempotency-replayed';
+
+/** Creates an API key, which is seen in the number of keys, under an Idempotency-Key. */
+const create = (key: string, data: object = {}, headers = {}) =>
+  post(createKey, { ...workspace.headers, ...headers, 'idempotency-key': key }, { ownerEmail: workspace.ownerEmail, type: 'testing', ...data });
+const keyCount = async () => (await post(getKeys, workspace.headers, {})).body.result.data.length;
+const add = (organizationId: string, headers = {}) =>
+  post(addOrganizations, { ...workspace.keyHeaders, 'idempotency-key': 'key', ...headers }, { organizations: [{ organizationId }] });
+
+describe('through an endpoint', () => {
+  test('design 4: the same key and body give the stored answer, and the call runs once', async () => {
+    const first = await create('same');
+    const second = await create('same');
+    expect(first.status).toBe(200);
+    expect(first.headers).not.toHaveProperty(REPLAYED);
+    expect(second.status).toBe(200);
+    expect(second.headers[REPLAYED]).toBe('true');
+    expect(second.body).toEqual(first.body);
+    expect(await keyCount()).toBe(2);
+  });
+
+  test('design 4: without a key every call runs', async () => {
+    const data = { ownerEmail: workspace.ownerEmail, type: 'testing' };
+    for (let i = 0; i < 2; i++) expect((await post(createKey, workspace.headers, data)).headers).not.toHaveProperty(REPLAYED);
+    expect(await keyCount()).toBe(3);
+  });
+
+  test('design 4: of 20 calls at once one runs; the others are ABORTED or get its answer', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create('parallel')));
+    const ran = answers.filter(({ status, headers }) => status === 200 && headers[REPLAYED] === undefined);
+    expect(ran).toHaveLength(1);
+    for (const { status, body, headers } of answers.filter((answer) => answer !== ran[0])) {
+      if (status === 200) expect({ replayed: headers[REPLAYED], body }).toEqual({ replayed: 'true', body: ran[0]?.body });
+      else expect({ status, error: body.error.status }).toEqual({ status: 409, error: 'ABORTED' });
+    }
+    expect(await keyCount()).toBe(2);
+  });
+
+  test('design 4: another body under the same key is INVALID_ARGUMENT and does nothing', async () => {
+    await create('reused');
+    const { status, body } = await create('reused', { apiKeyName: 'Another' });
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'This Idempotency-Key was used with another request body', details: { issues: [{ path: ['Idempotency-Key'] }] } });
+    expect(await keyCount()).toBe(2);
+  });
+
+  test('design 4: another token of the same API key is INVALID_ARGUMENT: its holder must not read the answer', async () => {
+    const stored = await table.get(ApiKeyEntity, { apiKey: workspace.apiKey });
+    await table.write([replace(ApiKeyEntity, { ...stored!, tokenHashes: [...stored!.tokenHashes, tokenHash('second')] }, stored!._r)]);
+    expect((await add('acme')).status).toBe(200);
+    const { status, body } = await add('acme', { 'x-svc-auth-token': 'second' });
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'This Idempotency-Key was used with another auth token' });
+  });
+
+  test('design 4: at workspace level it is the workspace\'s token that counts, whatever other headers say', async () => {
+    const first = await create('headers', {}, { 'x-svc-auth-token': 'anything' });
+    const second = await create('headers', {}, { 'x-svc-auth-token': 'something else' });
+    expect(second.headers[REPLAYED]).toBe('true');
+    expect(second.body).toEqual(first.body);
+  });
+
+  test('design 4: what was the caller\'s own fault is answered again in the same way', async () => {
+    const rename = () => post(renameKey, { ...workspace.headers, 'idempotency-key': 'fault' }, { apiKey: 'key_unknown', apiKeyName: 'x' });
+    const first = await rename();
+    const second = await rename();
+    expect([first.status, second.status]).toEqual([404, 404]);
+    expect(second.headers[REPLAYED]).toBe('true');
+    expect(second.body).toEqual(first.body);
+  });
+
+  test('design 4: another endpoint or another caller may use the same key', async () => {
+    const created = await create('shared');
+    const renamed = await post(renameKey, { ...workspace.headers, 'idempotency-key': 'shared' }, { apiKey: workspace.apiKey, apiKeyName: 'x' });
+    expect(renamed.status).toBe(200);
+    workspace = await newWorkspace();
+    const another = await create('shared');
+    expect(another.headers).not.toHaveProperty(REPLAYED);
+    expect(another.body.result.data.apiKey).not.toBe(created.body.result.data.apiKey);
+  });
+
+  test.each([
+    ['empty', ''],
+    ['longer than 255 characters', 'k'.repeat(256)],
+    ['with a space', 'two words'],
+    ['with a control character', 'line\nbreak'],
+    ['not ASCII', 'schlüssel'],
+  ])('design 4: a key that is %s is INVALID_ARGUMENT', async (_what, key) => {
+    const { status, body } = await create(key);
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'Idempotency-Key must be 1 to 255 visible ASCII characters' });
+    expect(await keyCount()).toBe(1);
+  });
+
+  test('design 4: a key of 255 characters is accepted', async () => {
+    expect((await create('~'.repeat(255))).status).toBe(200);
+    expect((await create('~'.repeat(255))).headers[REPLAYED]).toBe('true');
+  });
+
+  test('design 4: reads and public endpoints ignore it', async () => {
+    const read = () => post(getOrganizations, { ...workspace.keyHeaders, 'idempotency-key': 'read' }, {});
+    await read();
+    await add('later');
+    const again = await read();
+    expect(again.headers).not.toHaveProperty(REPLAYED);
+    expect(again.body.result.data).toHaveLength(1);
+    const signUp = () => post(createWorkspace, { 'idempotency-key': 'public' }, { ownerEmail: `public-${workspace.id}@example.com` });
+    expect((await signUp()).status).toBe(200);
+    expect((await signUp()).status).toBe(409);
+  });
+
+  test('design 4: the credentials are verified before a stored answer is given', async () => {
+    await create('guarded');
+    expect((await create('guarded', {}, { 'x-svc-workspace-auth-token': 'f'.repeat(32) })).status).toBe(403);
+  });
+});
+
+describe('the record', () => {
+  const NOW = 1_800_000_000_000;
+  const HOUR = 3_600_000;
+  let number = 0;
+  let idempotency: Idempotency;
+  let call: IdempotentCall;
+  let runs: number;
+  beforeEach(() => {
+    idempotency = new Idempotency(table);
+    call = { owner: 'key_tenant', authToken: 'token', path: '/v2/things/add', key: `key-${number++}`, body: '{}', now: NOW };
+    runs = 0;
+  });
+
+  /** Runs the call at a time, with an answer that tells how often it ran. */
+  const once = (change: Partial<IdempotentCall> = {}, answer: Partial<Answer> = {}) =>
+    idempotency.once({ ...call, ...change }, async () => ({ httpStatus: 200, body: `run ${++runs}`, ...answer }));
+  const item = () => storedItem(engine, IdempotencyEntity.key(call));
+
+  test.each([500, 503, 504, 409, 429])('design 4: an answer of %i is not stored: the next call runs at once', async (httpStatus) => {
+    expect(await once({}, { httpStatus })).toMatchObject({ httpStatus, replayed: false });
+    expect(await once({ now: NOW + 1 })).toEqual({ httpStatus: 200, body: 'run 2', replayed: false });
+  });
+
+  test.each([200, 400, 403, 404])('design 4: an answer of %i is stored', async (httpStatus) => {
+    await once({}, { httpStatus });
+    expect(await once()).toEqual({ httpStatus, body: 'run 1', replayed: true });
+  });
+
+  test('design 4: a fault is thrown on, and the next call runs at once', async () => {
+    await expect(idempotency.once(call, async () => { throw new Error('broken'); })).rejects.toThrow('broken');
+    expect(await once({ now: NOW + 1 })).toMatchObject({ body: 'run 1', replayed: false });
+  });
+
+  test('design 4: after a fault another body still is INVALID_ARGUMENT', async () => {
+    await once({}, { httpStatus: 500 });
+    await expect(once({ body: '{"other":1}', now: NOW + 1 })).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' });
+  });
+
+  test('design 4: a claim holds for 60 s, then another call takes it over; the late one leaves the new answer', async () => {
+    const started = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<void>();
+    const slow = idempotency.once(call, async () => {
+      started.resolve();
+      await finish.promise;
+      return { httpStatus: 200, body: 'late' };
+    });
+    await started.promise;
+    await expect(once({ now: NOW + 59_999 })).rejects.toMatchObject({ status: 'ABORTED' });
+    await expect(once({ now: NOW + 60_000, body: '{"other":1}' })).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' });
+    expect(await once({ now: NOW + 60_000 })).toEqual({ httpStatus: 200, body: 'run 1', replayed: false });
+    finish.resolve();
+    expect(await slow).toEqual({ httpStatus: 200, body: 'late', replayed: false });
+    expect(await once({ now: NOW + 61_000 })).toEqual({ httpStatus: 200, body: 'run 1', replayed: true });
+  });
+
+  test('design 4: of several calls that find a claim abandoned one takes it over', async () => {
+    const started = Promise.withResolvers<void>();
+    void idempotency.once(call, () => { started.resolve(); return new Promise<never>(() => undefined); });
+    await started.promise;
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => once({ now: NOW + 60_000 })));
+    expect(runs).toBe(1);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ status: 'ABORTED' });
+  });
+
+  test('design 4: whoever takes a call over learns when it began, so that it makes the same ids; the next use of the key has a time of its own', async () => {
+    const times: number[] = [];
+    const at = (now: number, httpStatus: number) => idempotency.once({ ...call, now }, async (since) => {
+      times.push(since);
+      return { httpStatus, body: '' };
+    });
+    await at(NOW + 900, 503);
+    await at(NOW + 10_000, 503);
+    await at(NOW + 24 * HOUR - 1, 200);
+    expect(await at(NOW + 24 * HOUR - 1, 200)).toMatchObject({ replayed: true });
+    await at(NOW + 24 * HOUR, 200);
+    expect(times).toEqual([NOW, NOW, NOW, NOW + 24 * HOUR]);
+  });
+
+  test('design 4: the answer is given for 24 h, then the key is free again, for any body', async () => {
+    await once();
+    expect(await once({ now: NOW + 24 * HOUR - 1 })).toMatchObject({ body: 'run 1', replayed: true });
+    expect(await once({ now: NOW + 24 * HOUR, body: '{"other":1}' })).toMatchObject({ body: 'run 2', replayed: false });
+    expect(await once({ now: NOW + 25 * HOUR, body: '{"other":1}' })).toMatchObject({ body: 'run 2', replayed: true });
+    expect((await item())?.ttl).toBe((NOW + 48 * HOUR) / 1000);
+  });
+
+  test.each([['path', '/v2/things/delete'], ['owner', 'key_another'], ['key', 'another-key']] as const)('design 4: another %s is another call', async (part, value) => {
+    await once();
+    expect(await once({ [part]: `${value}${number}` })).toMatchObject({ body: 'run 2', replayed: false });
+  });
+
+  test('design 4: parts that contain separators do not meet', async () => {
+    await once({ path: '/a', key: 'b#c' });
+    expect(await once({ path: '/a#b', key: 'c' })).toMatchObject({ replayed: false });
+  });
+
+  test('design 4: the answer is stored encrypted, and opens with the caller\'s token only', async () => {
+    const secret = randomBytes(24).toString('hex');
+    await once({ body: `{"password":"${secret}"}` }, { body: `{"token":"${secret}"}` });
+    const stored = await item();
+    const bytes = Buffer.from(JSON.stringify(stored, (_key, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value)), 'latin1');
+    expect(bytes.includes(secret)).toBe(false);
+    expect(bytes.includes('token":"')).toBe(false);
+    expect(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08]))).toBe(false); // the answer is compressed before it is sealed
+    const bound = [call.owner, call.path, call.key];
+    expect(openBytes(deriveKey('another token', ['idempotency']), stored!.sealed, bound)).toBeUndefined();
+    expect(openBytes(deriveKey('token', ['idempotency']), stored!.sealed, ['key_another', call.path, call.key])).toBeUndefined();
+    expect(openBytes(deriveKey('token', ['idempotency']), stored!.sealed, bound)?.subarray(0, 3)).toEqual(gzipSync('').subarray(0, 3));
+  });
+
+  test('design 4: an answer above 300 KB is not kept, and the repeated call says so without running', async () => {
+    const body = randomBytes(200_000).toString('hex');
+    expect(gzipSync(body).length).toBeLessThan(300_000);
+    await once({}, { body });
+    expect((await once()).body).toBe(body);
+    call = { ...call, key: `${call.key}-large` };
+    await once({}, { body: randomBytes(400_000).toString('base64') });
+    await expect(once()).rejects.toMatchObject({ status: 'ABORTED', message: expect.stringContaining('too large to keep') });
+    expect(runs).toBe(2);
+  });
+
+  test('design 4: giving the stored answer changes nothing in the record', async () => {
+    await once();
+    const before = (await item())!;
+    await once();
+    expect(await item()).toEqual(before);
+    expect(before).not.toHaveProperty('leaseUntil');
+  });
+});

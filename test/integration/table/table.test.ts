@@ -1,0 +1,461 @@
+import { DynamoDBClient, TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import * as z from 'zod';
+import { defineEntity } from '../../../lib/table/entity.ts';
+import { insert, remove, replace, Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
+import { toApiError } from '../../../lib/http/middlewares.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { storedItem } from '../../support/items.ts';
+
+const Thing = defineEntity({
+  type: 'TestThing',
+  version: 3,
+  scope: 'tenant',
+  ownedBy: 'tenant',
+  purpose: 'A thing of these tests',
+  schema: z.object({
+    id: z.string(),
+    text: z.string().optional(),
+    nested: z.object({ a: z.string().optional(), bytes: z.instanceof(Uint8Array).optional() }).optional(),
+    expiresAt: z.number().optional(),
+  }),
+  pk: (of: { tenant: string }) => [of.tenant],
+  sk: (key: { id: string }) => ['THING', key.id],
+  expiresAt: ({ expiresAt }) => expiresAt,
+});
+
+const Child = defineEntity({
+  type: 'TestChild',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'tenant',
+  purpose: 'A child of these tests',
+  schema: z.object({ child: z.string() }),
+  pk: (of: { tenant: string }) => [of.tenant],
+  sk: (key: { parent: string; child: string }) => [key.parent, key.child],
+});
+
+const Total = defineEntity({
+  type: 'TestTotal',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'tenant',
+  purpose: 'A counter without a limit of these tests',
+  schema: z.object({ last: z.number() }),
+  pk: (of: { tenant: string }) => [of.tenant],
+  sk: (_key: object) => ['TOTAL'],
+});
+
+const Claim = defineEntity({
+  type: 'TestClaim',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'expiry',
+  purpose: 'A claim of these tests',
+  schema: z.object({ claim: z.string(), bytes: z.instanceof(Uint8Array).optional(), expiresAt: z.number() }),
+  pk: (of: { tenant: string }) => [of.tenant],
+  sk: (_key: unknown) => ['CLAIM'],
+  expiresAt: ({ expiresAt }) => expiresAt,
+});
+
+const Counter = defineEntity({
+  type: 'TestCounter',
+  version: 1,
+  scope: 'service',
+  ownedBy: 'expiry',
+  purpose: 'A counter of these tests',
+  schema: z.object({ count: z.number(), expiresAt: z.number() }),
+  pk: (of: { name: string }) => [of.name],
+  sk: (_key: unknown) => ['COUNT'],
+  expiresAt: ({ expiresAt }) => expiresAt,
+});
+
+const NOW = 1_800_000_000_000;
+const SECONDS = NOW / 1000;
+
+let engine: Engine;
+let table: Table;
+let sent: string[];
+let tenant: string;
+let tenants = 0;
+
+beforeAll(async () => {
+  engine = await startEngine({ sdk: true });
+  const client = new DynamoDBClient({});
+  client.middlewareStack.add((next, { commandName }) => (args) => {
+    sent.push(commandName ?? '');
+    return next(args);
+  }, { step: 'initialize' });
+  table = new Table(DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }), TABLE_NAME, () => NOW);
+});
+afterAll(() => engine.stop());
+beforeEach(() => {
+  sent = [];
+  tenant = `tenant${tenants++}`;
+});
+
+const thing = (id: string, more: { text?: string; expiresAt?: number } = {}) => ({ tenant, id, ...more });
+const read = (id: string) => table.get(Thing, { tenant, id });
+
+/** Writes many things at once, without regard for what is there. */
+async function store(things: ReturnType<typeof thing>[]): Promise<void> {
+  await Promise.all(things.map((one) => table.write([upsert(Thing, one)])));
+}
+
+/** A table whose document client answers from a script. */
+function scripted(...answers: ((input: any) => unknown)[]): { table: Table; inputs: any[] } {
+  const inputs: any[] = [];
+  const client = {
+    async send(command: { input: unknown }) {
+      inputs.push(command.input);
+      const answer = answers[Math.min(inputs.length, answers.length) - 1]!;
+      return answer(command.input);
+    },
+  };
+  return { table: new Table(client as unknown as DynamoDBDocumentClient, TABLE_NAME, () => NOW), inputs };
+}
+
+function fail(error: Error): () => never {
+  return () => { throw error; };
+}
+
+function cancelled(...codes: string[]): TransactionCanceledException {
+  return new TransactionCanceledException({ message: 'cancelled', $metadata: {}, CancellationReasons: codes.map((Code) => ({ Code })) });
+}
+
+/** A table whose client loses the answer of its first call after the engine has carried it out; the SDK then repeats it. */
+function loseFirstAnswer(): Table {
+  const client = new DynamoDBClient({});
+  let lost = false;
+  client.middlewareStack.add((next) => async (args) => {
+    const result = await next(args);
+    if (lost) return result;
+    lost = true;
+    throw Object.assign(new Error('the answer was lost'), { name: 'TimeoutError' });
+  }, { step: 'deserialize', priority: 'low', name: 'loseFirstAnswer' });
+  return new Table(DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }), TABLE_NAME);
+}
+
+describe('conditional writes', () => {
+  test('design 5: every item carries its type, schema version and revision', async () => {
+    expect(await table.write([insert(Thing, thing('a', { text: 'x' }))])).toBe('done');
+    expect(await storedItem(engine, Thing.key({ tenant, id: 'a' }))).toEqual({ PK: `T#${tenant}`, SK: 'THING#a', _t: 'TestThing', _v: 3, _r: 1, id: 'a', text: 'x' });
+  });
+
+  test('design 5: an insertion over something is a conflict and changes nothing', async () => {
+    await table.write([insert(Thing, thing('a', { text: 'first' }))]);
+    expect(await table.write([insert(Thing, thing('a', { text: 'second' }))])).toEqual({ conflicts: [0] });
+    expect(await read('a')).toMatchObject({ text: 'first', _r: 1 });
+  });
+
+  test('design 5: a replacement needs the revision that was read, and makes the next', async () => {
+    await table.write([insert(Thing, thing('a', { text: 'first' }))]);
+    expect(await table.write([replace(Thing, thing('a', { text: 'second' }), 1)])).toBe('done');
+    expect(await table.write([replace(Thing, thing('a', { text: 'third' }), 1)])).toEqual({ conflicts: [0] });
+    expect(await read('a')).toEqual({ id: 'a', text: 'second', _r: 2 });
+  });
+
+  test('design 5: nothing can be replaced where nothing is', async () => {
+    expect(await table.write([replace(Thing, thing('a'), 1)])).toEqual({ conflicts: [0] });
+    expect(await read('a')).toBeUndefined();
+  });
+
+  test('design 5: of concurrent replacements of one revision exactly one succeeds', async () => {
+    await table.write([insert(Thing, thing('a'))]);
+    const outcomes = await Promise.all(Array.from({ length: 10 }, (_, i) => table.write([replace(Thing, thing('a', { text: `${i}` }), 1)])));
+    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+    expect(await read('a')).toMatchObject({ text: `${outcomes.indexOf('done')}`, _r: 2 });
+  });
+
+  test('design 4: an insertion that the SDK repeats because its answer was lost meets its own item, and is done', async () => {
+    const op = insert(Thing, { tenant, id: 'repeated', nested: { bytes: new Uint8Array([1, 2]) } });
+    const repeats = loseFirstAnswer();
+    expect(await repeats.write([op])).toBe('done');
+    expect(await repeats.write([insert(Thing, { tenant, id: 'repeated' })])).toEqual({ conflicts: [0] });
+    expect(await table.write([op])).toEqual({ conflicts: [0] });
+  });
+
+  test('design 5: a removal with a revision needs it, one without does not', async () => {
+    await table.write([insert(Thing, thing('a'))]);
+    expect(await table.write([remove(Thing, { tenant, id: 'a' }, 7)])).toEqual({ conflicts: [0] });
+    expect(await read('a')).toBeDefined();
+    expect(await table.write([remove(Thing, { tenant, id: 'a' }, 1)])).toBe('done');
+    expect(await read('a')).toBeUndefined();
+    expect(await table.write([remove(Thing, { tenant, id: 'a' })])).toBe('done');
+  });
+
+  test('design 5: several writes happen all or none, and the conflicts are named by position', async () => {
+    await table.write([insert(Thing, thing('b')), insert(Thing, thing('d'))]);
+    const ops = [insert(Thing, thing('a')), insert(Thing, thing('b')), upsert(Thing, thing('c')), remove(Thing, { tenant, id: 'd' }, 9)];
+    expect(await table.write(ops)).toEqual({ conflicts: [1, 3] });
+    expect(await table.getMany(Thing, ['a', 'c'].map((id) => ({ tenant, id })))).toEqual([undefined, undefined]);
+    expect(await read('d')).toBeDefined();
+    expect(await table.write([insert(Thing, thing('a')), replace(Thing, thing('b', { text: 'new' }), 1), remove(Thing, { tenant, id: 'd' }, 1)])).toBe('done');
+    expect(await table.getMany(Thing, ['a', 'b', 'd'].map((id) => ({ tenant, id })))).toMatchObject([{ _r: 1 }, { text: 'new', _r: 2 }, undefined]);
+  });
+
+  test('design 13: one write is a plain one, no write is no call', async () => {
+    await table.write([]);
+    await table.write([insert(Thing, thing('a'))]);
+    await table.write([remove(Thing, { tenant, id: 'a' })]);
+    expect(sent).toEqual(['PutItemCommand', 'DeleteItemCommand']);
+  });
+
+  test('conventions: absent optional values are not stored, at any depth; bytes come back as bytes', async () => {
+    await table.write([insert(Thing, { tenant, id: 'a', text: undefined, nested: { a: undefined, bytes: Buffer.from([1, 2, 255]) } })]);
+    const stored = await storedItem(engine, Thing.key({ tenant, id: 'a' }));
+    expect(stored).not.toHaveProperty('text');
+    expect(stored?.nested).toEqual({ bytes: new Uint8Array([1, 2, 255]) });
+    expect((await read('a'))?.nested?.bytes).toEqual(new Uint8Array([1, 2, 255]));
+  });
+});
+
+describe('what AWS refuses', () => {
+  const ops = (): [WriteOp, WriteOp, WriteOp] => [upsert(Thing, thing('a')), upsert(Thing, thing('b')), upsert(Thing, thing('c'))];
+
+  test('design 5: another transaction in the way is a conflict of the items concerned', async () => {
+    const { table: stubbed } = scripted(fail(cancelled('None', 'TransactionConflict', 'ConditionalCheckFailed')));
+    expect(await stubbed.write(ops())).toEqual({ conflicts: [1, 2] });
+  });
+
+  test('design 5: a transaction in the way of a plain write is a conflict, too', async () => {
+    const { table: stubbed } = scripted(fail(new TransactionConflictException({ message: 'conflict', $metadata: {} })));
+    expect(await stubbed.write([upsert(Thing, thing('a'))])).toEqual({ conflicts: [0] });
+  });
+
+  test.each(['ThrottlingError', 'ProvisionedThroughputExceeded'])('design 4: a transaction cancelled by %s is UNAVAILABLE', async (code) => {
+    const { table: stubbed } = scripted(fail(cancelled('None', code, 'None')));
+    const error = await stubbed.write(ops()).then(() => undefined, (reason: unknown) => reason);
+    expect(toApiError(error, 'id')).toMatchObject({ status: 'UNAVAILABLE' });
+  });
+
+  test('design 4: a transaction cancelled for another reason is a fault', async () => {
+    const { table: stubbed } = scripted(fail(cancelled('ValidationError', 'None', 'None')));
+    await expect(stubbed.write(ops())).rejects.toThrow(TransactionCanceledException);
+  });
+
+  test('design 4: any other error of a write is thrown on', async () => {
+    const { table: stubbed } = scripted(fail(new Error('unreachable')));
+    await expect(stubbed.write(ops())).rejects.toThrow('unreachable');
+    await expect(stubbed.write([upsert(Thing, thing('a'))])).rejects.toThrow('unreachable');
+    await expect(stubbed.countUp(Counter, { name: 'x' }, 1, 1)).rejects.toThrow('unreachable');
+    await expect(stubbed.putIf(Claim, { tenant, claim: 'x', expiresAt: 1 }, 'absent')).rejects.toThrow('unreachable');
+  });
+});
+
+describe('reading many', () => {
+  test('design 5: more than 100 keys come in the order asked for, one call per 100 distinct keys', async () => {
+    await store(Array.from({ length: 230 }, (_, i) => thing(`${i}`)));
+    sent = [];
+    const ids = [...Array.from({ length: 230 }, (_, i) => `${229 - i}`), 'absent', '7', '7'];
+    const found = await table.getMany(Thing, ids.map((id) => ({ tenant, id })));
+    expect(found.map((one) => one?.id)).toEqual(ids.map((id) => (id === 'absent' ? undefined : id)));
+    expect(sent).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand', 'BatchGetItemCommand']);
+  });
+
+  test('design 13: no keys cost no call', async () => {
+    expect(await table.getMany(Thing, [])).toEqual([]);
+    expect(sent).toEqual([]);
+  });
+
+  test('design 5: items of more than 16 MB together, the most that one call gives, all come', async () => {
+    await store(Array.from({ length: 60 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(380_000) })));
+    const found = await table.getMany(Thing, Array.from({ length: 60 }, (_, i) => ({ tenant, id: `${i}` })));
+    expect(found.map((one) => one?.id)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`));
+  });
+
+  test('design 5: keys left unprocessed are asked for again', async () => {
+    const item = (id: string) => Thing.toItem(thing(id));
+    const { table: stubbed, inputs } = scripted(
+      () => ({ Responses: { [TABLE_NAME]: [item('a')] }, UnprocessedKeys: { [TABLE_NAME]: { Keys: [Thing.key({ tenant, id: 'b' })] } } }),
+      () => ({ UnprocessedKeys: { [TABLE_NAME]: { Keys: [Thing.key({ tenant, id: 'b' })] } } }),
+      () => ({ Responses: { [TABLE_NAME]: [item('b')] } }),
+    );
+    const found = await stubbed.getMany(Thing, ['a', 'b'].map((id) => ({ tenant, id })));
+    expect(found.map((one) => one?.id)).toEqual(['a', 'b']);
+    expect(inputs.map((input) => input.RequestItems[TABLE_NAME].Keys.length)).toEqual([2, 1, 1]);
+    expect(inputs.every((input) => input.RequestItems[TABLE_NAME].ConsistentRead === true)).toBe(true);
+  });
+
+  test('design 4: keys that stay unprocessed are UNAVAILABLE after six tries, never left out', async () => {
+    const { table: stubbed, inputs } = scripted((input) => ({ UnprocessedKeys: input.RequestItems }));
+    const error = await stubbed.getMany(Thing, [{ tenant, id: 'a' }]).then(() => undefined, (reason: unknown) => reason);
+    expect(toApiError(error, 'id')).toMatchObject({ status: 'UNAVAILABLE' });
+    expect(inputs).toHaveLength(6);
+  });
+});
+
+describe('queries', () => {
+  const all = (options: object = {}) => table.query(Thing, { tenant }, { limit: 100, ...options });
+  const ids = (page: { values: { id: string }[] }) => page.values.map(({ id }) => id);
+  /** Every page to the end. */
+  async function pages(options: { limit: number; descending?: boolean; prefix?: string[] }): Promise<string[][]> {
+    const seen: string[][] = [];
+    let after: string | undefined;
+    do {
+      const page = await table.query(Thing, { tenant }, { ...options, after });
+      seen.push(ids(page));
+      after = page.next;
+    } while (after !== undefined);
+    return seen;
+  }
+
+  test('design 5: values come in the order of their keys, or the other way round', async () => {
+    await store(['c', 'a', 'b'].map((id) => thing(id)));
+    expect(ids(await all())).toEqual(['a', 'b', 'c']);
+    expect(ids(await all({ descending: true }))).toEqual(['c', 'b', 'a']);
+  });
+
+  test('design 5: a prefix finds its own children, never those of a longer name', async () => {
+    const children = ['doc1', 'doc10', 'doc1#x', 'doc'].map((parent) => ({ tenant, parent, child: `of ${parent}` }));
+    for (const child of children) await table.write([insert(Child, child)]);
+    const childrenOf = async (...prefix: string[]) => (await table.query(Child, { tenant }, { prefix, limit: 10 })).values.map(({ child }) => child);
+    expect(await childrenOf('doc1')).toEqual(['of doc1']);
+    expect(await childrenOf('doc1#x')).toEqual(['of doc1#x']);
+    expect(await childrenOf('do')).toEqual([]);
+    expect(await childrenOf()).toHaveLength(4);
+  });
+
+  test('design 14: pages lose nothing and repeat nothing, in both directions', async () => {
+    const names = Array.from({ length: 10 }, (_, i) => `${i}`);
+    await store(names.map((id) => thing(id)));
+    expect(await pages({ limit: 3 })).toEqual([['0', '1', '2'], ['3', '4', '5'], ['6', '7', '8'], ['9']]);
+    expect(await pages({ limit: 4, descending: true })).toEqual([['9', '8', '7', '6'], ['5', '4', '3', '2'], ['1', '0']]);
+    expect(await pages({ limit: 4, prefix: ['THING'] })).toEqual([['0', '1', '2', '3'], ['4', '5', '6', '7'], ['8', '9']]);
+  });
+
+  test('design 14: a last page that is full is the last, and leads to no empty one', async () => {
+    await store(Array.from({ length: 6 }, (_, i) => thing(`${i}`)));
+    expect((await pages({ limit: 3 })).map((page) => page.length)).toEqual([3, 3]);
+    expect((await pages({ limit: 6 })).map((page) => page.length)).toEqual([6]);
+  });
+
+  test('design 12: a page beyond 1 MB, the most that one call reads, is complete', async () => {
+    await store(Array.from({ length: 9 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(350_000) })));
+    sent = [];
+    const page = await all({ limit: 9 });
+    expect(ids(page)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
+    expect(page.next).toBeUndefined();
+    expect(sent.length).toBeGreaterThan(2);
+  });
+
+  test('design 12: where a call of 1 MB ends is no end of the page, wherever the boundary falls', async () => {
+    await store(Array.from({ length: 8 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(300_000) })));
+    for (const limit of [1, 2, 3, 4, 5, 7, 8]) expect((await pages({ limit })).flat()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7']);
+  });
+
+  test('design 4: a page ends early, at about 4 MB, so that the answer stays below the limit', async () => {
+    await store(Array.from({ length: 15 }, (_, i) => thing(String.fromCharCode(97 + i), { text: 'x'.repeat(390_000) })));
+    const seen = await pages({ limit: 100 });
+    expect(seen.map((page) => page.length)).toEqual([11, 4]);
+    expect(seen.flat().join('')).toBe('abcdefghijklmno');
+  });
+
+  test('spec 8: another partition is never seen', async () => {
+    await store([thing('mine')]);
+    expect(ids(await table.query(Thing, { tenant: `${tenant}0` }, { limit: 10 }))).toEqual([]);
+    expect(ids(await table.query(Thing, { tenant: tenant.slice(0, -1) }, { limit: 10 }))).not.toContain('mine');
+  });
+
+  test('design 3: reads are consistent unless the caller asks for the cheaper kind', async () => {
+    const { table: stubbed, inputs } = scripted(() => ({}));
+    await stubbed.get(Thing, { tenant, id: 'a' });
+    await stubbed.get(Thing, { tenant, id: 'a' }, { eventual: true });
+    await stubbed.query(Thing, { tenant }, { limit: 1 });
+    await stubbed.query(Thing, { tenant }, { limit: 1, eventual: true });
+    expect(inputs.map((input) => input.ConsistentRead)).toEqual([true, false, true, false]);
+  });
+
+  test('conventions: an item of another type under the key is a fault, not a value', async () => {
+    await table.write([upsert(Claim, { tenant, claim: 'c', expiresAt: SECONDS + 1 })]);
+    await expect(all()).rejects.toThrow('Expected an item of type TestThing, got TestClaim');
+  });
+});
+
+describe('what has expired', () => {
+  test('design 5: it is filtered on read, from the second on in which it expires', async () => {
+    await store([thing('a', { expiresAt: SECONDS - 1 }), thing('b', { expiresAt: SECONDS }), thing('c', { expiresAt: SECONDS + 1 }), thing('d')]);
+    expect(await read('a')).toBeUndefined();
+    expect(await read('b')).toBeUndefined();
+    expect(await read('c')).toBeDefined();
+    expect((await table.getMany(Thing, ['a', 'b', 'c', 'd'].map((id) => ({ tenant, id })))).map((one) => one?.id)).toEqual([undefined, undefined, 'c', 'd']);
+    expect((await table.query(Thing, { tenant }, { limit: 10 })).values.map(({ id }) => id)).toEqual(['c', 'd']);
+    expect((await storedItem(engine, Thing.key({ tenant, id: 'c' })))?.ttl).toBe(SECONDS + 1);
+  });
+
+  test('design 5: it does not shorten a page, nor end the pages', async () => {
+    await store(Array.from({ length: 12 }, (_, i) => thing(String.fromCharCode(97 + i), i % 3 === 2 ? {} : { expiresAt: SECONDS })));
+    const first = await table.query(Thing, { tenant }, { limit: 3 });
+    expect(first.values.map(({ id }) => id)).toEqual(['c', 'f', 'i']);
+    const second = await table.query(Thing, { tenant }, { limit: 3, after: first.next });
+    expect(second.values.map(({ id }) => id)).toEqual(['l']);
+    expect(second.next).toBeUndefined();
+  });
+});
+
+describe('claims', () => {
+  const claim = (name: string, expiresAt = SECONDS + 60) => ({ tenant, claim: name, expiresAt });
+
+  test('design 4: the first takes it, the second sees whose it is', async () => {
+    expect(await table.putIf(Claim, { ...claim('first'), bytes: new Uint8Array([7]) }, 'absent')).toBe('done');
+    expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({ claim: 'first', bytes: new Uint8Array([7]) });
+    expect(await table.get(Claim, { tenant })).toMatchObject({ claim: 'first' });
+  });
+
+  test('design 4: it is taken over by who names it, once', async () => {
+    await table.putIf(Claim, claim('first'), 'absent');
+    expect(await table.putIf(Claim, claim('second'), { claim: 'first' })).toBe('done');
+    expect(await table.putIf(Claim, claim('third'), { claim: 'first' })).toMatchObject({ claim: 'second' });
+  });
+
+  test('design 4: one that has expired is seen, so that it can be taken over before it is removed', async () => {
+    await table.putIf(Claim, claim('first', SECONDS - 1), 'absent');
+    expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({ claim: 'first', expiresAt: SECONDS - 1 });
+  });
+
+  test('design 4: one that is removed in between is taken', async () => {
+    expect(await table.putIf(Claim, claim('second'), { claim: 'first' })).toBe('done');
+    expect(await table.get(Claim, { tenant })).toMatchObject({ claim: 'second' });
+  });
+
+  test('design 4: a claim that the SDK repeats, because the answer was lost, is the caller\'s', async () => {
+    await table.putIf(Claim, claim('first'), 'absent');
+    expect(await table.putIf(Claim, claim('first'), 'absent')).toBe('done');
+    await table.putIf(Claim, claim('second'), { claim: 'first' });
+    expect(await table.putIf(Claim, claim('second'), { claim: 'first' })).toBe('done');
+  });
+
+  test('design 4: of many at once one takes it', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => table.putIf(Claim, claim(`${i}`), 'absent')));
+    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+    expect(await table.get(Claim, { tenant })).toMatchObject({ claim: `${outcomes.indexOf('done')}` });
+  });
+});
+
+describe('counters', () => {
+  test('design 14: one counts up to its limit and no further, however many count at once', async () => {
+    const counted = await Promise.all(Array.from({ length: 30 }, () => table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)));
+    expect(counted.filter(Boolean)).toHaveLength(12);
+    expect(await table.get(Counter, { name: tenant })).toMatchObject({ count: 12, expiresAt: SECONDS + 60 });
+    expect(await table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)).toBe(false);
+    expect(await table.countUp(Counter, { name: tenant }, 13, SECONDS + 60)).toBe(true);
+  });
+
+  test('design 14: each key has a counter of its own', async () => {
+    expect(await table.countUp(Counter, { name: `${tenant}a` }, 1, SECONDS)).toBe(true);
+    expect(await table.countUp(Counter, { name: `${tenant}b` }, 1, SECONDS)).toBe(true);
+    expect(await table.countUp(Counter, { name: `${tenant}a` }, 1, SECONDS)).toBe(false);
+  });
+
+  test('a counter without a limit returns a different value to each of many increments at once', async () => {
+    const values = await Promise.all(Array.from({ length: 20 }, () => table.increment(Total, { tenant }, 3)));
+    expect(values.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_each, index) => 3 * (index + 1)));
+    expect(await storedItem(engine, Total.key({ tenant }))).toEqual({ ...Total.key({ tenant }), _t: 'TestTotal', _v: 1, _r: 1, last: 60 });
+  });
+
+  test('design 5: its item is one like any other: typed, versioned, with its time to live', async () => {
+    await table.countUp(Counter, { name: tenant }, 1, SECONDS + 60);
+    expect(await storedItem(engine, Counter.key({ name: tenant }))).toEqual({ PK: `S#${tenant}`, SK: 'COUNT', _t: 'TestCounter', _v: 1, _r: 1, count: 1, expiresAt: SECONDS + 60, ttl: SECONDS + 60 });
+  });
+});

@@ -1,0 +1,168 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import * as z from 'zod';
+import { environment } from '../../../lib/app/capability.ts';
+import { defineEntity, type Stored } from '../../../lib/table/entity.ts';
+import { insert, openTable, replace, Table, upsert } from '../../../lib/table/table.ts';
+import { writeEach } from '../../../lib/table/writeEach.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { virtualTime } from '../../support/virtualTime.ts';
+
+const Tally = defineEntity({
+  type: 'TestTally',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'tenant',
+  purpose: 'A tally of these tests',
+  schema: z.object({ id: z.string(), count: z.number() }),
+  pk: (of: { tenant: string }) => [of.tenant],
+  sk: (key: { id: string }) => [key.id],
+});
+type StoredTally = Stored<{ id: string; count: number }> | undefined;
+
+let engine: Engine;
+let table: Table;
+beforeAll(async () => {
+  engine = await startEngine({ sdk: true });
+  table = openTable(environment(process.env));
+});
+afterAll(() => engine.stop());
+
+const names = (count: number) => Array.from({ length: count }, (_, i) => `${i}`);
+
+/** Adds one to each tally of a tenant, and gives what each has become, or `busy`. */
+function addToEach(tenant: string, items: readonly string[]): Promise<(number | 'busy')[]> {
+  return writeEach<string, StoredTally, number | 'busy'>({
+    table,
+    items,
+    read: (ids) => table.getMany(Tally, ids.map((id) => ({ tenant, id }))),
+    decide: (id, stored) => {
+      const count = (stored?.count ?? 0) + 1;
+      const value = { tenant, id, count };
+      return { result: count, ops: [stored ? replace(Tally, value, stored._r) : insert(Tally, value)] };
+    },
+    conflicted: () => 'busy',
+  });
+}
+
+/** The counts of a tenant's tallies. */
+async function counts(tenant: string, items: readonly string[]): Promise<number[]> {
+  return (await table.getMany(Tally, items.map((id) => ({ tenant, id })))).map((tally) => tally?.count ?? 0);
+}
+
+describe('on the engine', () => {
+  test('design 5: every item is written and its result stands at its place', async () => {
+    expect(await addToEach('plain', names(75))).toEqual(names(75).map(() => 1));
+    expect(await addToEach('plain', ['80', '3', '81'])).toEqual([1, 2, 1]);
+    expect(await counts('plain', [...names(75), '80', '81'])).toEqual(names(77).map((id) => (id === '3' ? 2 : 1)));
+  });
+
+  test('design 5: under real conflicts what is reported as done is what is stored: no write is lost or doubled', async () => {
+    const items = names(40);
+    const calls = await Promise.all(Array.from({ length: 6 }, (_, shift) => {
+      const mine = items.slice(shift).concat(items.slice(0, shift)); // each call in another order
+      return addToEach('shared', mine).then((results) => new Map(mine.map((id, index) => [id, results[index]])));
+    }));
+    const done = items.map((id) => calls.map((results) => results.get(id)).filter((result) => result !== 'busy'));
+    expect(await counts('shared', items)).toEqual(done.map(({ length }) => length));
+    // Each success saw a state of its own.
+    for (const seen of done) expect(seen.toSorted()).toEqual(seen.map((_, index) => index + 1));
+  });
+
+  test('design 5: no items cost no call and give no results', async () => {
+    expect(await addToEach('empty', [])).toEqual([]);
+  });
+});
+
+describe('with a scripted table', () => {
+  /** What the transactions of a call are to answer, by the sort keys that they write: conflicting keys, or none. */
+  function scripted(conflicting: (keys: string[], transaction: number) => string[]) {
+    const transactions: string[][] = [];
+    const client = {
+      async send({ input }: { input: { TransactItems?: { Put: { Item: { SK: string } } }[]; Item?: { SK: string } } }) {
+        const keys = input.TransactItems?.map(({ Put }) => Put.Item.SK) ?? [input.Item!.SK];
+        transactions.push(keys);
+        const conflicts = conflicting(keys, transactions.length);
+        if (conflicts.length === 0) return {};
+        throw new TransactionCanceledException({
+          message: 'cancelled',
+          $metadata: {},
+          CancellationReasons: keys.map((key) => ({ Code: conflicts.includes(key) ? 'TransactionConflict' : 'None' })),
+        });
+      },
+    };
+    return { table: new Table(client as unknown as DynamoDBDocumentClient, 'table'), transactions };
+  }
+
+  /** Writes `width` items for each name, and gives the number of times that each was decided. */
+  async function run(stub: Table, items: readonly string[], width = 1) {
+    const decided = new Map<string, number>();
+    const reads: string[][] = [];
+    const results = await writeEach<string, undefined, string>({
+      table: stub,
+      items,
+      read: async (ids) => {
+        reads.push([...ids]);
+        return ids.map(() => undefined);
+      },
+      decide: (id) => {
+        decided.set(id, (decided.get(id) ?? 0) + 1);
+        return { result: `done ${id}`, ops: Array.from({ length: width }, (_, part) => upsert(Tally, { tenant: 't', id: width === 1 ? id : `${id}.${part}`, count: 0 })) };
+      },
+      conflicted: (id) => `busy ${id}`,
+    });
+    return { results, decided, reads };
+  }
+
+  test('design 5: a transaction has at most 30 writes', async () => {
+    const { table: stub, transactions } = scripted(() => []);
+    await run(stub, names(95));
+    expect(transactions.map(({ length }) => length).toSorted((a, b) => b - a)).toEqual([30, 30, 30, 5]);
+    expect(transactions.flat().toSorted()).toEqual(names(95).toSorted());
+  });
+
+  test('design 5: the writes of one item are never split', async () => {
+    const { table: stub, transactions } = scripted(() => []);
+    await run(stub, names(10), 7);
+    for (const keys of transactions) {
+      expect(keys.length).toBeLessThanOrEqual(30);
+      for (const item of new Set(keys.map((key) => key.split('.')[0]))) expect(keys.filter((key) => key.startsWith(`${item}.`))).toHaveLength(7);
+    }
+    expect(transactions.flat()).toHaveLength(70);
+  });
+
+  test('design 5: items whose rule writes nothing cost no transaction', async () => {
+    const { table: stub, transactions } = scripted(() => []);
+    const { results } = await run(stub, names(3), 0);
+    expect(results).toEqual(['done 0', 'done 1', 'done 2']);
+    expect(transactions).toEqual([]);
+  });
+
+  test('design 5: after a conflict the items of that transaction alone are read and decided again', async () => {
+    const { table: stub, transactions } = scripted((keys, transaction) => (transaction <= 2 && keys.includes('5') ? ['5'] : []));
+    const { results, decided, reads } = await run(stub, names(60));
+    expect(results).toEqual(names(60).map((id) => `done ${id}`));
+    expect(reads.map((ids) => ids.length)).toEqual([60, 30]);
+    expect(names(60).map((id) => decided.get(id))).toEqual(names(60).map((id) => (Number(id) < 30 ? 2 : 1)));
+    // What conflicted goes alone, so that it cannot take the others down again.
+    expect(transactions.slice(2).map((keys) => keys.length).toSorted()).toEqual([1, 29]);
+    expect(transactions.slice(2)).toContainEqual(['5']);
+  });
+
+  test('design 5: an item that keeps conflicting fails alone, after 3 s of tries', async () => {
+    const { table: stub, transactions } = scripted((keys) => keys.filter((key) => key === '1'));
+    const time = virtualTime();
+    const { results, decided } = await time.run(() => run(stub, names(3)));
+    expect(results).toEqual(['done 0', 'busy 1', 'done 2']);
+    expect(time.sleeps.reduce((sum, one) => sum + one, 0)).toBe(3_000);
+    // Three tries without a pause, and one after each pause.
+    expect([decided.get('1'), decided.get('0')]).toEqual([3 + time.sleeps.length, 2]);
+    expect(transactions.filter((keys) => keys.includes('1'))).toHaveLength(3 + time.sleeps.length);
+  });
+
+  test('design 5: a fault of the table is thrown on', async () => {
+    const client = { send: async () => { throw new Error('The table is away'); } };
+    await expect(run(new Table(client as unknown as DynamoDBDocumentClient, 'table'), names(3))).rejects.toThrow('The table is away');
+  });
+});

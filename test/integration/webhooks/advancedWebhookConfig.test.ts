@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/configs.ts';
+import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { storedItem } from '../../support/items.ts';
+import { eventOf, send } from '../../support/requests.ts';
+import { bodyOf, pemOf, rsaKeyPair } from '../../support/rsaKeys.ts';
+import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+
+let engine: Engine;
+beforeAll(async () => { engine = await startEngine(); });
+afterAll(() => engine.stop());
+
+const defaults = { isEnabled: false, encryptData: false, encodeData: false, publicKey: '', enableDataProtection: false };
+const enabled = { ...defaults, isEnabled: true };
+const key = pemOf(rsaKeyPair().publicKey, 'spki');
+
+const get = (customer: Customer) => customer.ok(paths.getConfig, {});
+const update = (customer: Customer, data: object) => customer.ok(paths.updateConfig, data);
+const stored = (customer: Customer) => storedItem(engine, AdvancedWebhookConfigEntity.key({ tenant: customer.apiKey }));
+
+describe('spec 4.6: getting the config', () => {
+  test('a workspace that never configured it has the defaults of spec 2; nothing is stored for that', async () => {
+    const customer = await newCustomer();
+    const { status, body } = await customer.call(paths.getConfig, {});
+    expect(status).toBe(200);
+    expect(body.result).toEqual({ status: 'success', message: 'Advanced webhook configuration retrieved successfully.', data: defaults });
+    expect(await stored(customer)).toBeUndefined();
+  });
+
+  test('no body is required', async () => {
+    const { headers } = await newCustomer();
+    for (const body of [undefined, '', '{}', '{"data":{}}']) {
+      const answer = await send(await handlerOf(paths.getConfig), eventOf(body, headers));
+      expect(answer.body.result.data).toEqual(defaults);
+    }
+  });
+});
+
+describe('spec 4.5: updating the config', () => {
+  test('the answer is the whole config after the write', async () => {
+    const customer = await newCustomer();
+    const { status, body } = await customer.call(paths.updateConfig, { isEnabled: true });
+    expect(status).toBe(200);
+    expect(body.result).toEqual({ status: 'success', message: 'Advanced webhook configuration updated successfully.', data: enabled });
+    expect(await get(customer)).toEqual(enabled);
+  });
+
+  test.each([
+    [{ encodeData: true }], [{ enableDataProtection: true }], [{ publicKey: key }], [{ isEnabled: false }], [{ publicKey: key, encryptData: true }], [{ isEnabled: true, encodeData: null }],
+  ])('only what is sent changes: %j', async (data) => {
+    const customer = await newWebhookCustomer();
+    const { encodeData, ...rest } = data as Record<string, unknown>;
+    const expected = { ...enabled, ...rest, encodeData: encodeData ?? false };
+    expect(await update(customer, data)).toEqual(expected);
+    expect(await get(customer)).toEqual(expected);
+  });
+
+  test('two partial updates at once both survive', async () => {
+    const customer = await newWebhookCustomer();
+    await Promise.all([update(customer, { encodeData: true }), update(customer, { enableDataProtection: true })]);
+    expect(await get(customer)).toEqual({ ...enabled, encodeData: true, enableDataProtection: true });
+  });
+
+  test('ten partial updates at once, of all fields, all survive, and each answer has its own', async () => {
+    const customer = await newWebhookCustomer();
+    const changes = [{ encodeData: true }, { enableDataProtection: true }, { publicKey: key }, { isEnabled: false }, { encodeData: true }, { enableDataProtection: true }, { publicKey: key }, { isEnabled: false }, { encodeData: true }, { publicKey: key }];
+    const answers = await Promise.all(changes.map((change) => update(customer, change)));
+    for (const [index, change] of changes.entries()) expect(answers[index]).toMatchObject(change);
+    expect(await get(customer)).toEqual({ isEnabled: false, encryptData: false, encodeData: true, publicKey: key, enableDataProtection: true });
+  });
+
+  test('of two first configurations at once both survive', async () => {
+    const customer = await newCustomer();
+    await Promise.all([update(customer, { isEnabled: true, encodeData: true }), update(customer, { isEnabled: true, enableDataProtection: true })]);
+    expect(await get(customer)).toEqual({ ...enabled, encodeData: true, enableDataProtection: true });
+  });
+});
+
+describe('design 6: the key that payloads are encrypted with', () => {
+  const needsKey = { status: 'INVALID_ARGUMENT', message: 'publicKey is required while encryptData is true', details: { issues: [{ path: ['publicKey'], code: 'missing_public_key', message: 'publicKey is required while encryptData is true' }] } };
+
+  test.each([['PEM', key], ['base64 without PEM lines', bodyOf(key)], ['PKCS#1', pemOf(rsaKeyPair().publicKey, 'pkcs1')]])('is kept and shown as it was sent: %s', async (_what, publicKey) => {
+    const customer = await newWebhookCustomer();
+    expect((await update(customer, { publicKey })).publicKey).toBe(publicKey);
+    expect((await get(customer)).publicKey).toBe(publicKey);
+  });
+
+  test.each([
+    ['in one call without a key', [], { encryptData: true }],
+    ['with a key that is cleared in the same call', [], { encryptData: true, publicKey: '' }],
+    ['while a stored key is cleared', [{ publicKey: key }], { encryptData: true, publicKey: '' }],
+    ['by clearing the key later', [{ publicKey: key, encryptData: true }], { publicKey: '' }],
+    ['at the first configuration', undefined, { isEnabled: true, encryptData: true }],
+  ])('encryptData cannot be true without one: %s', async (_what, before, data) => {
+    const customer = before ? await newWebhookCustomer() : await newCustomer();
+    for (const request of before ?? []) await update(customer, request);
+    const was = await stored(customer);
+    const { status, body } = await customer.call(paths.updateConfig, data);
+    expect(status).toBe(400);
+    expect(body.error).toEqual(needsKey);
+    expect(await stored(customer)).toEqual(was);
+  });
+
+  test('may be cleared together with encryptData, and be sent before it', async () => {
+    const customer = await newWebhookCustomer();
+    await update(customer, { publicKey: key });
+    expect(await update(customer, { encryptData: true })).toEqual({ ...enabled, publicKey: key, encryptData: true });
+    expect(await update(customer, { encryptData: false, publicKey: '' })).toEqual(enabled);
+  });
+
+  test('what is none is INVALID_ARGUMENT naming the field, before any other rule', async () => {
+    const customer = await newCustomer();
+    const message = 'publicKey must be an RSA public key of at least 2048 bits: SPKI or PKCS#1, as PEM or as the base64 inside it';
+    const { privateKey } = rsaKeyPair();
+    for (const publicKey of ['key', bodyOf(pemOf(rsaKeyPair(1_024).publicKey, 'spki')), pemOf(privateKey, 'pkcs8'), pemOf(privateKey, 'pkcs1')]) {
+      const { status, body } = await customer.call(paths.updateConfig, { publicKey });
+      expect(status).toBe(400);
+      expect(body.error).toEqual({ status: 'INVALID_ARGUMENT', message, details: { issues: [{ path: ['publicKey'], code: 'custom', message }] } });
+    }
+    expect(await stored(customer)).toBeUndefined();
+  });
+});

@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { environment } from '../../../lib/app/capability.ts';
+import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
+import { openTable, replace } from '../../../lib/table/table.ts';
+import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
+import type { Customer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { storedItem } from '../../support/items.ts';
+import { virtualTime } from '../../support/virtualTime.ts';
+import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
+
+let engine: Engine;
+let customer: Customer;
+let endpointId: string;
+beforeAll(async () => { engine = await startEngine(); });
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newWebhookCustomer();
+  ({ id: endpointId } = await customer.ok(paths.create, { url: 'https://example.com' }));
+});
+afterEach(() => { jest.restoreAllMocks(); });
+
+const OVERLAPPING = ['FAILED_PRECONDITION', 'The previous secret is still valid. Wait for its overlap to end, or end it at once with overlapSeconds: 0.'] as const;
+const HOUR = 3_600_000;
+
+const secretNow = async (): Promise<string> => (await customer.ok(paths.getSecret, { endpointId })).secret;
+const rotate = (data: object = {}) => customer.ok(paths.rotate, { endpointId, ...data });
+const stored = async (): Promise<{ sealed: string; createdAt: number; expiresAt?: number }[]> => (await storedItem(engine, WebhookEndpointEntity.key({ tenant: customer.apiKey, endpointId })))?.secrets;
+
+/** Lets the given time pass. */
+function later(milliseconds: number): void {
+  const now = Date.now();
+  jest.restoreAllMocks();
+  jest.spyOn(Date, 'now').mockReturnValue(now + milliseconds);
+}
+
+describe('facts B3: the signing secret', () => {
+  test('is whsec_ and the base64 of 32 bytes, the same at every reading, another for each endpoint', async () => {
+    const { status, body } = await customer.call(paths.getSecret, { endpointId });
+    expect({ status, ...body.result }).toEqual({
+      status: 'success', message: 'Advanced webhook endpoint secret retrieved successfully.', data: { endpointId, secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) },
+    });
+    const { secret } = body.result.data;
+    expect(Buffer.from(secret.slice('whsec_'.length), 'base64')).toHaveLength(32);
+    expect(await secretNow()).toBe(secret);
+    const { id } = await customer.ok(paths.create, { url: 'https://example.com' });
+    expect((await customer.ok(paths.getSecret, { endpointId: id })).secret).not.toBe(secret);
+  });
+
+  test('stays through changes of the endpoint', async () => {
+    const secret = await secretNow();
+    await customer.ok(paths.update, { endpointId, url: 'https://example.org', disabled: true });
+    expect(await secretNow()).toBe(secret);
+  });
+
+  test('design 3: is handed out to credentials that are read afresh: a token that was just replaced gets none', async () => {
+    const secret = await secretNow();
+    const table = openTable(environment(process.env));
+    const key = (await table.get(ApiKeyEntity, { apiKey: customer.apiKey }))!;
+    await table.write([replace(ApiKeyEntity, { ...key, tokenHashes: [] }, key._r)]);
+    for (const path of [paths.getSecret, paths.rotate, paths.delete, paths.getBasic, paths.updateBasic]) {
+      const { status, body } = await customer.call(path, { endpointId });
+      expect([path, status]).toEqual([path, 403]);
+      expect(JSON.stringify(body)).not.toContain(secret);
+    }
+    expect(await stored()).toHaveLength(1);
+  });
+});
+
+describe('extensions: rotating the secret', () => {
+  test('gives a new one, which is the one that is read from then on; both are kept for a day by default', async () => {
+    const old = await secretNow();
+    const { status, body } = await customer.call(paths.rotate, { endpointId });
+    expect({ status, ...body.result }).toEqual({
+      status: 'success', message: 'Advanced webhook endpoint secret rotated successfully.', data: { endpointId, secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) },
+    });
+    expect(body.result.data.secret).not.toBe(old);
+    expect(await secretNow()).toBe(body.result.data.secret);
+    const [newest, previous, ...more] = await stored();
+    expect(more).toEqual([]);
+    expect(newest).not.toHaveProperty('expiresAt');
+    expect(previous!.expiresAt! - newest!.createdAt).toBe(24 * HOUR);
+  });
+
+  test('during an overlap is FAILED_PRECONDITION and changes nothing; at its end it is allowed again', async () => {
+    const { secret } = await rotate({ overlapSeconds: 3_600 });
+    const before = await stored();
+    expect(await outcome(customer, paths.rotate, { endpointId })).toEqual(OVERLAPPING);
+    later(HOUR - 1_000);
+    expect(await outcome(customer, paths.rotate, { endpointId, overlapSeconds: 1 })).toEqual(OVERLAPPING);
+    expect(await stored()).toEqual(before);
+    expect(await secretNow()).toBe(secret);
+    later(2_000);
+    await rotate({ overlapSeconds: 60 });
+    expect((await stored()).map(({ sealed }) => sealed)).toEqual([expect.any(String), before[0]!.sealed]);
+  });
+
+  test('with overlapSeconds 0 ends the old ones at once, in an overlap, too', async () => {
+    await rotate();
+    const { secret } = await rotate({ overlapSeconds: 0 });
+    expect(await stored()).toHaveLength(1);
+    expect(await secretNow()).toBe(secret);
+    await rotate({ overlapSeconds: 0 });
+    await rotate({ overlapSeconds: 604_800 });
+    expect(await stored()).toHaveLength(2);
+  });
+
+  test('deliveries 2.3: a secret whose time is over is dropped at the next write of any kind', async () => {
+    await rotate({ overlapSeconds: 3_600 });
+    await customer.ok(paths.update, { endpointId, description: 'during' });
+    expect(await stored()).toHaveLength(2);
+    later(HOUR + 1_000);
+    await customer.ok(paths.update, { endpointId, description: 'after' });
+    expect(await stored()).toHaveLength(1);
+  });
+
+  test('of ten at once one succeeds, and its secret is the one that is read', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => customer.call(paths.rotate, { endpointId })));
+    const done = answers.filter(({ status }) => status === 200);
+    expect(done).toHaveLength(1);
+    for (const { status, body } of answers) if (status !== 200) expect([body.error.status, body.error.message]).toEqual(OVERLAPPING);
+    expect(await secretNow()).toBe(done[0]!.body.result.data.secret);
+  });
+
+  test('whose write came through although its answer was lost is done', async () => {
+    const table = openTable(environment(process.env));
+    const real = table.write.bind(table);
+    jest.spyOn(table, 'write').mockImplementationOnce(async (ops) => {
+      await real(ops);
+      return { conflicts: [0] };
+    });
+    const { secret } = await rotate();
+    expect(await secretNow()).toBe(secret);
+    expect(await stored()).toHaveLength(2);
+  });
+
+  test('that meets a change of the endpoint keeps both', async () => {
+    const [{ secret }] = await Promise.all([rotate(), customer.ok(paths.update, { endpointId, description: 'new' })]);
+    expect(await secretNow()).toBe(secret);
+    expect((await customer.ok(paths.list, {})).endpoints).toMatchObject([{ description: 'new' }]);
+  });
+
+  test('that others keep overtaking is ABORTED', async () => {
+    const table = openTable(environment(process.env));
+    const before = await stored();
+    jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [0] });
+    expect((await virtualTime().run(() => outcome(customer, paths.rotate, { endpointId })))[0]).toBe('ABORTED');
+    expect(await stored()).toEqual(before);
+  });
+
+  test('under an Idempotency-Key rotates once and gives the same secret again', async () => {
+    const [first, second] = [await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'r' }), await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'r' })];
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect(second.body).toEqual(first.body);
+    expect(await secretNow()).toBe(first.body.result.data.secret);
+  });
+
+  test.each([
+    ['-1', -1, 'overlapSeconds must be at least 0'], ['604801', 604_801, 'overlapSeconds must be at most 604800'], ['1.5', 1.5, 'overlapSeconds must be an integer'], ['"60"', '60', 'overlapSeconds must be a number'],
+  ])('with overlapSeconds %s is INVALID_ARGUMENT', async (_what, overlapSeconds, message) => {
+    const before = await stored();
+    expect(await outcome(customer, paths.rotate, { endpointId, overlapSeconds })).toEqual(['INVALID_ARGUMENT', message]);
+    expect(await stored()).toEqual(before);
+  });
+});

@@ -1,0 +1,613 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
+import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
+import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
+import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
+import { upsert } from '../../../lib/table/table.ts';
+import type { Customer } from '../../support/customer.ts';
+import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { Hooks } from '../../support/hooks.ts';
+import { everyItem, storedItem } from '../../support/items.ts';
+import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+
+const DAY = 24 * HOUR;
+
+let engine: Engine;
+let hooks: Hooks;
+let system: DeliverySystem;
+let customer: Customer;
+let tenant: string;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  hooks = await new Hooks().start();
+  customer = await newWebhookCustomer();
+  tenant = customer.apiKey;
+  system = new DeliverySystem(tenant);
+});
+afterEach(() => hooks.stop());
+
+/** An endpoint that delivers to a path of the receiver; its id. */
+async function endpoint(path: string, fields: object = {}): Promise<string> {
+  return (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
+}
+
+const stateOf = async (eventId: string, endpointId: string) => {
+  const delivery = await system.delivery({ tenant, eventId, endpointId });
+  return delivery && [delivery.status, delivery.attempts];
+};
+
+describe('from an event to its receivers', () => {
+  test('spec 5 rule 5: each endpoint that wants it gets it once, signed with its own secret', async () => {
+    const [a, b] = [await endpoint('/a'), await endpoint('/b', { filterTypes: ['comment.add'] })];
+    await endpoint('/other', { filterTypes: ['comment.delete'] });
+    await endpoint('/disabled', { disabled: true });
+    await endpoint('/channel', { channels: ['x'] });
+    const eventId = await system.publish(tenant);
+    await system.drain();
+
+    expect(hooks.came.map(({ path }) => path).sort()).toEqual(['/a', '/b']);
+    for (const [path, endpointId] of [['/a', a], ['/b', b]] as const) {
+      const { secret } = await customer.ok(paths.getSecret, { endpointId });
+      const { headers, body } = hooks.at(path)[0]!;
+      expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ event: 'comment.add', webhookId: eventId, data: { actionUser: { userId: 'ada' } } });
+      expect(headers['webhook-id']).toBe(eventId);
+      expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
+    }
+    expect(await system.isFannedOut(tenant, eventId)).toBe(true);
+    expect(system.measures.counted.get('AttemptsDelivered')).toBe(2);
+    expect(system.measures.recorded.get('CommitToFirstAttempt')).toHaveLength(2);
+    expect(system.measures.recorded.get('FanOutLag')).toHaveLength(1);
+  });
+
+  test('deliveries 2.2: what is pending is in the due index, what has ended is not; nor is an event that is fanned out', async () => {
+    const endpointId = await endpoint('/a');
+    const eventId = await system.emit(tenant);
+    const item = (key: { PK: string; SK: string }) => storedItem(engine, key);
+    expect(await item(EventEntity.key({ tenant, eventId }))).toHaveProperty('gsi3pk');
+    await system.fanOut(tenant, eventId);
+    expect(await item(EventEntity.key({ tenant, eventId }))).not.toHaveProperty('gsi3pk');
+    const key = DeliveryEntity.key({ tenant, eventId, endpointId });
+    expect(await item(key)).toMatchObject({ gsi3pk: expect.stringMatching(/^T#DUE#\d+$/), gsi3sk: expect.stringContaining(new Date(system.now + 5 * MINUTE).toISOString().slice(0, 16)), gsi4pk: `T#${tenant}#ENDPOINT#${endpointId}` });
+    await system.drain();
+    expect(await item(key)).not.toHaveProperty('gsi3pk');
+    expect(await item(key)).toHaveProperty('gsi4pk');
+  });
+
+  test('deliveries 2.8: an event that the stream brings again makes nothing new', async () => {
+    const endpointId = await endpoint('/a');
+    const eventId = await system.emit(tenant);
+    // All at the same time, as when a batch is split while another one still runs.
+    await Promise.all([1, 2, 3].map(() => system.fanOut(tenant, eventId)));
+    await system.drain();
+    await system.fanOut(tenant, eventId);
+    await system.drain();
+    expect(hooks.at('/a')).toHaveLength(1);
+    expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
+  });
+
+  test('deliveries 2.15 point 3: one event of a batch that cannot be fanned out fails alone', async () => {
+    await endpoint('/a');
+    const [good, bad, other] = [await system.emit(tenant), await system.emit(tenant), await system.emit(tenant)];
+    const { make } = system.fanOutDeps.deliveries;
+    const { deliveries } = system.fanOutDeps;
+    system.replaced.fanOut = { deliveries: { make: async (event, ...rest) => (event.eventId === bad ? Promise.reject(new Error('no')) : make.apply(deliveries, [event, ...rest])) } };
+    expect(await system.fanOut(tenant, good, bad, other)).toEqual([bad]);
+    expect(await Promise.all([good, bad, other].map((eventId) => system.isFannedOut(tenant, eventId)))).toEqual([true, false, true]);
+    await system.drain();
+    expect(hooks.at('/a')).toHaveLength(2);
+
+    // It is still in the outbox, where the reconciler finds it.
+    system.replaced.fanOut = {};
+    system.now += 3 * MINUTE + 1;
+    await system.sweep();
+    await system.drain();
+    expect(hooks.at('/a').map(({ headers }) => headers['webhook-id']).sort()).toEqual([good, bad, other].sort());
+  });
+
+  test('deliveries 2.15 point 3: messages that SQS did not take are sent again with the event', async () => {
+    const ids = await Promise.all(['/a', '/b', '/c'].map((path) => endpoint(path)));
+    const eventId = await system.emit(tenant);
+    system.live.failAfter = 1;
+    expect(await system.fanOut(tenant, eventId)).toEqual([eventId]);
+    expect(await system.isFannedOut(tenant, eventId)).toBe(false);
+    expect(await system.fanOut(tenant, eventId)).toEqual([]);
+    await system.drain();
+    for (const endpointId of ids) expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
+    expect(hooks.came).toHaveLength(3);
+  });
+
+  test('a consumer of another kind that fails keeps the event in the outbox, and does not keep its webhooks', async () => {
+    await endpoint('/a');
+    const eventId = await system.emit(tenant);
+    const seen: unknown[] = [];
+    system.replaced.fanOut = { consumers: [() => async () => Promise.reject(new Error('no')), () => async (event) => void seen.push(event)] };
+    expect(await system.fanOut(tenant, eventId)).toEqual([eventId]);
+    await system.drain();
+    expect(hooks.at('/a')).toHaveLength(1);
+    expect(seen).toMatchObject([{ tenant, eventId, event: 'comment.add', payload: { source: 'huddle' } }]);
+    expect(await system.isFannedOut(tenant, eventId)).toBe(false);
+  });
+
+  test('spec 3, 4.6: nothing is made of an event while advanced webhooks are disabled or withheld', async () => {
+    const endpointId = await endpoint('/a');
+    await customer.ok(paths.updateConfig, { isEnabled: false });
+    const eventId = await system.publish(tenant);
+    expect(await stateOf(eventId, endpointId)).toBeUndefined();
+    expect(await system.isFannedOut(tenant, eventId)).toBe(true);
+  });
+
+  test('spec 6 rule 2: basic webhooks go to both URLs, with the token as it is', async () => {
+    await customer.ok(paths.updateBasic, {
+      useWebhookService: true,
+      webhookServiceConfig: { authToken: 's3cret', rawNotificationUrl: hooks.url('/raw'), processedNotificationUrl: hooks.url('/processed'), triggers: { 'huddle.join': false } },
+    });
+    const eventId = await system.publish(tenant, { event: 'huddle.create' });
+    const other = await system.publish(tenant, { event: 'huddle.join' });
+    await system.drain();
+    expect(hooks.came.map(({ path, headers }) => [path, headers.authorization, headers['webhook-id']]).sort()).toEqual([['/processed', 'Basic s3cret', eventId], ['/raw', 'Basic s3cret', eventId]]);
+    expect(JSON.parse(hooks.at('/raw')[0]!.body)).toMatchObject({ webhookId: eventId, actionType: 'created', notificationSource: 'huddle' });
+    expect(await stateOf(eventId, 'ep_basic_raw')).toEqual(['DELIVERED', 1]);
+    expect(await stateOf(other, 'ep_basic_raw')).toBeUndefined();
+  });
+
+  test('the configuration of the moment of delivery decides on the body', async () => {
+    await endpoint('/a');
+    await system.publish(tenant);
+    await customer.ok(paths.updateConfig, { encodeData: true, enableDataProtection: true });
+    await system.drain();
+    const { encodedPayload } = JSON.parse(hooks.at('/a')[0]!.body);
+    expect(JSON.parse(Buffer.from(encodedPayload, 'base64').toString())).toMatchObject({ data: { actionUser: { userId: 'ada' } } });
+    expect(Buffer.from(encodedPayload, 'base64').toString()).not.toContain('Ada');
+  });
+});
+
+describe('failures', () => {
+  test('deliveries 1 #2: endpoints that fail for one event each keep their own attempts', async () => {
+    const [a, b, c] = [await endpoint('/a'), await endpoint('/b'), await endpoint('/c')];
+    hooks.answer('/a', (_hook, nth) => ({ status: nth <= 3 ? 500 : 200 }));
+    hooks.answer('/b', (_hook, nth) => ({ status: nth <= 1 ? 404 : 204 }));
+    const eventId = await system.publish(tenant);
+    await system.untilTheEnd(tenant, eventId, [a, b, c]);
+    expect([await stateOf(eventId, a), await stateOf(eventId, b), await stateOf(eventId, c)]).toEqual([['DELIVERED', 4], ['DELIVERED', 2], ['DELIVERED', 1]]);
+    expect(['/a', '/b', '/c'].map((path) => hooks.at(path).length)).toEqual([4, 2, 1]);
+    // A repetition has the same id.
+    expect(new Set(hooks.came.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([eventId]));
+  });
+
+  test('facts B8: eight attempts in 27.6 hours, each at its time, then the delivery is exhausted and an event says so', async () => {
+    const endpointId = await endpoint('/dead', { filterTypes: ['comment.add'] });
+    await endpoint('/ops', { filterTypes: ['message.attempt.exhausted'] });
+    const times: number[] = [];
+    const from = system.now;
+    hooks.answer('/dead', () => {
+      times.push(system.now - from);
+      return { status: 500, body: 'no' };
+    });
+    const eventId = await system.publish(tenant);
+    await system.untilTheEnd(tenant, eventId, [endpointId]);
+
+    const due = [0, 5, 305, 2_105, 9_305, 27_305, 63_305, 99_305];
+    expect(times.map((at) => Math.floor(at / SECOND))).toHaveLength(8);
+    for (const [index, at] of times.entries()) expect(Math.abs(at / SECOND - due[index]!)).toBeLessThan(10);
+    expect(await stateOf(eventId, endpointId)).toEqual(['EXHAUSTED', 8]);
+    expect(await system.attempts(tenant, eventId)).toMatchObject(Array.from({ length: 8 }, (_each, index) => ({ endpointId, attempt: index + 1, outcome: 'failed', responseStatus: 500, byHand: false })));
+
+    // The event is in the outbox; no deliveries are made of it yet.
+    const told = (await everyItem(engine)).filter(({ _t, event, PK }) => _t === 'Event' && event === 'message.attempt.exhausted' && PK.startsWith(`T#${tenant}#`));
+    expect(told).toHaveLength(1);
+    await system.fanOut(tenant, told[0]!.eventId);
+    await system.drain();
+    expect(JSON.parse(hooks.at('/ops')[0]!.body)).toMatchObject({
+      event: 'message.attempt.exhausted', source: 'operational',
+      data: { messageId: eventId, event: 'comment.add', endpointId, attempts: 8, lastAttempt: { outcome: 'failed', responseStatus: 500 } },
+    });
+  });
+
+  test('an operational event that runs out of attempts makes no other', async () => {
+    system.timing = { ...system.timing, schedule: [0] };
+    const endpointId = await endpoint('/dead');
+    hooks.answer('/dead', { status: 500 });
+    const eventId = await system.publish(tenant, { event: 'message.attempt.exhausted' });
+    await system.drain();
+    expect(await stateOf(eventId, endpointId)).toEqual(['EXHAUSTED', 1]);
+    expect((await everyItem(engine)).filter(({ _t, PK }) => _t === 'Event' && PK.startsWith(`T#${tenant}#`))).toHaveLength(1);
+  });
+
+  test('deliveries 2.5: Retry-After of a 503 puts the next attempt off, at most to twice the pause', async () => {
+    const endpointId = await endpoint('/busy');
+    hooks.answer('/busy', { status: 503, headers: { 'retry-after': '8' } });
+    const eventId = await system.publish(tenant);
+    await system.workOnNext();
+    expect((await system.delivery({ tenant, eventId, endpointId }))!.nextAt! - system.now).toBe(8 * SECOND);
+    await system.workOnNext();
+    hooks.answer('/busy', { status: 503, headers: { 'retry-after': '86400' } });
+    await system.workOnNext();
+    expect((await system.delivery({ tenant, eventId, endpointId }))!.nextAt! - system.now).toBe(2 * 1_800 * SECOND);
+  });
+
+  test('deliveries 1 #1: of an answer the first 16 KiB are kept, as bytes; a log that cannot be written undoes no delivery', async () => {
+    const endpointId = await endpoint('/long');
+    const bytes = Buffer.alloc(40_000, Buffer.from([0xff, 0x00, 0x41]));
+    hooks.answer('/long', { status: 200, body: bytes });
+    const eventId = await system.publish(tenant);
+    await system.drain();
+    const [attempt] = await system.attempts(tenant, eventId);
+    expect(Buffer.from(attempt!.responseBody!).equals(bytes.subarray(0, 16 * 1024))).toBe(true);
+
+    const real = system.deliverDeps.deliveries;
+    system.replaced.deliver = {
+      deliveries: { look: (key) => real.look(key), get: (key) => real.get(key), replace: (...change) => real.replace(...change), log: async () => Promise.reject(new Error('throttled')) },
+    };
+    const unlogged = await system.publish(tenant);
+    await system.drain();
+    expect(await stateOf(unlogged, endpointId)).toEqual(['DELIVERED', 1]);
+    expect(hooks.at('/long')).toHaveLength(2);
+    expect(system.errors).toMatchObject([{ message: 'attempt not logged' }]);
+  });
+
+  test('deliveries 1 #3: a receiver that is not there is an attempt that failed, not a fault', async () => {
+    const gone = await new Hooks().start();
+    const url = gone.url('/');
+    await gone.stop();
+    const { id: endpointId } = await customer.ok(paths.create, { url });
+    const eventId = await system.publish(tenant);
+    await system.workOnNext();
+    expect(await stateOf(eventId, endpointId)).toEqual(['PENDING', 1]);
+    expect(await system.attempts(tenant, eventId)).toMatchObject([{ outcome: 'failed', error: 'connection refused' }]);
+    expect(system.errors).toEqual([]);
+  });
+});
+
+describe('messages', () => {
+  test('deliveries 2.15 point 3: of messages that come twice at the same time one makes the attempt', async () => {
+    const endpointId = await endpoint('/a');
+    const eventId = await system.publish(tenant);
+    const { body } = system.live.messages[0]!;
+    await Promise.all(Array.from({ length: 10 }, () => system.work(body)));
+    expect(hooks.at('/a')).toHaveLength(1);
+    expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
+    expect(system.measures.counted.get('ClaimsLost')).toBeGreaterThan(0);
+  });
+
+  test('deliveries 2.5: a message about an attempt that is over makes none, and sees to the next one', async () => {
+    const endpointId = await endpoint('/a');
+    hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
+    const eventId = await system.publish(tenant);
+    const message = await system.workOnNext();
+    system.slow.messages.length = 0;
+    await system.work(message!);
+    expect(hooks.at('/a')).toHaveLength(1);
+    expect(system.slow.messages).toMatchObject([{ body: { eventId, endpointId, attemptNo: 2 } }]);
+    await system.drain();
+    expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 2]);
+    // Once the delivery has ended there is nothing to see to.
+    await system.work(message!);
+    expect(system.slow.messages).toEqual([]);
+  });
+
+  test('a message that comes before its time waits for it', async () => {
+    const endpointId = await endpoint('/a');
+    hooks.answer('/a', { status: 500 });
+    const eventId = await system.publish(tenant);
+    await system.workOnNext();
+    await system.workOnNext();
+    const { body } = system.slow.messages[0]!;
+    system.slow.messages.length = 0;
+    await system.work(body);
+    expect(hooks.at('/a')).toHaveLength(2);
+    expect(system.slow.messages).toMatchObject([{ body: { attemptNo: 3 }, visibleAt: system.now + 5 * MINUTE }]);
+    expect(await stateOf(eventId, endpointId)).toEqual(['PENDING', 2]);
+  });
+
+  test('a message about a delivery that there is not is nothing to do', async () => {
+    await system.work({ tenant, eventId: 'msg_none', endpointId: 'ep_none', attemptNo: 1 });
+    expect(system.errors).toEqual([]);
+  });
+
+  test.each(['deleted', 'disabled', 'advanced webhooks disabled'])('deliveries 1 #8: an endpoint that is %s meanwhile gets nothing, and its deliveries end', async (what) => {
+    const endpointId = await endpoint('/a');
+    const eventId = await system.publish(tenant);
+    if (what === 'deleted') await customer.ok(paths.delete, { endpointId });
+    else if (what === 'disabled') await customer.ok(paths.update, { endpointId, disabled: true });
+    else await customer.ok(paths.updateConfig, { isEnabled: false });
+    await system.drain();
+    expect(hooks.came).toEqual([]);
+    expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 0]);
+  });
+
+  test('spec 3: when the answer says that an endpoint is deleted, no attempt begins, also of one that was claimed before', async () => {
+    const endpointId = await endpoint('/a');
+    const eventId = await system.publish(tenant);
+    const { requests } = system.deliverDeps;
+    system.replaced.deliver = {
+      requests: {
+        async prepare(key) {
+          expect(await system.delivery(key)).toHaveProperty('claim');
+          await customer.ok(paths.delete, { endpointId });
+          return requests.prepare(key);
+        },
+      },
+    };
+    await system.drain();
+    expect(hooks.came).toEqual([]);
+    expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 0]);
+  });
+
+  test('an attempt that ends when its lease is over, and somebody else has made it, counts in the log alone', async () => {
+    const endpointId = await endpoint('/slow');
+    const eventId = await system.publish(tenant);
+    const { body } = system.live.messages[0]!;
+    hooks.answer('/slow', async (_hook, nth) => {
+      if (nth > 1) return { status: 200 };
+      system.now += 61 * SECOND;
+      await system.work(body);
+      return { status: 500 };
+    });
+    await system.work(body);
+    expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
+    expect((await system.attempts(tenant, eventId)).map(({ attempt, outcome }) => [attempt, outcome]).sort()).toEqual([[1, 'delivered'], [1, 'failed']]);
+  });
+
+  test('deliveries 2.15 point 2: a fault at any step of the table leaves nothing undone', async () => {
+    const endpointId = await endpoint('/a');
+    hooks.answer('/a', async ({ headers }) => {
+      const { attempts } = (await system.delivery({ tenant, eventId: String(headers['webhook-id']), endpointId }))!;
+      return { status: attempts === 0 ? 500 : 200 };
+    });
+    const real = system.deliverDeps.deliveries;
+    for (let step = 0; step < 8; step++) {
+      for (const when of ['before', 'after'] as const) {
+        let left = step;
+        const faulty = <A extends unknown[], R>(work: (...args: A) => Promise<R>) => async (...args: A): Promise<R> => {
+          const fails = left-- === 0;
+          if (fails && when === 'before') throw new Error('a fault of ours');
+          const result = await work.apply(real, args);
+          if (fails) throw new Error('a fault of ours');
+          return result;
+        };
+        system.replaced.deliver = { deliveries: { look: faulty(real.look), get: faulty(real.get), replace: faulty(real.replace) as typeof real.replace, log: faulty(real.log) } };
+        const before = hooks.at('/a').length;
+        const eventId = await system.publish(tenant);
+        await system.untilTheEnd(tenant, eventId, [endpointId]);
+        expect([step, when, ...(await stateOf(eventId, endpointId))!.slice(0, 1)]).toEqual([step, when, 'DELIVERED']);
+        expect(hooks.at('/a').length - before).toBeLessThanOrEqual(3);
+      }
+    }
+  });
+});
+
+describe('the rate limit of an endpoint', () => {
+  test('spec 6 rule 3: what exceeds it comes later, and no attempt is used', async () => {
+    const endpointId = await endpoint('/limited', { rateLimit: 10 });
+    const ids = await Promise.all(Array.from({ length: 36 }, () => system.publish(tenant)));
+    const times: number[] = [];
+    hooks.answer('/limited', () => {
+      times.push(system.now);
+      return { status: 200 };
+    });
+    await system.drainTogether();
+    expect(times).toHaveLength(36);
+    // The exact limit is for the simulation in deliveryRuntime.test.ts.
+    for (const from of times) expect(times.filter((at) => at >= from && at < from + SECOND).length).toBeLessThanOrEqual(11);
+    for (const eventId of ids) expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
+    expect(system.measures.counted.get('SlotsDeferred')).toBeGreaterThan(0);
+    expect(times.at(-1)! - times[0]!).toBeLessThan((35 / 10) * SECOND * 1.1);
+  });
+
+  test('what is put off for longer than the margin is not taken for lost, nor what is put off beyond the longest delay', async () => {
+    const endpointId = await endpoint('/limited', { rateLimit: 1 });
+    const { runtime } = system.deliverDeps;
+    const slots = [700, 2_000].map((seconds) => system.now + seconds * SECOND);
+    system.replaced.deliver = { runtime: { health: runtime.health.bind(runtime), learn: runtime.learn.bind(runtime), reserve: async () => slots.shift() ?? system.now } };
+    const [near, far] = [await system.publish(tenant), await system.publish(tenant)];
+    const from = system.now;
+    await system.drain(from + SECOND);
+    expect(await system.delivery({ tenant, eventId: near, endpointId })).toMatchObject({ attempts: 0, slot: from + 700 * SECOND });
+    expect((await system.delivery({ tenant, eventId: near, endpointId }))!.dueAt!).toBeGreaterThan(from + 700 * SECOND + 4 * MINUTE);
+    expect(system.waiting).toHaveLength(1);
+    await system.untilTheEnd(tenant, near, [endpointId]);
+    await system.untilTheEnd(tenant, far, [endpointId]);
+    expect(hooks.came).toHaveLength(2);
+    expect(system.now - from).toBeGreaterThanOrEqual(2_000 * SECOND);
+    expect(system.now - from).toBeLessThan(2_010 * SECOND);
+  });
+
+  test('deliveries 2.7: many that ask at the same time get different slots, one after the other, with few writes', async () => {
+    const { runtime } = system.deliverDeps;
+    const slots = await Promise.all(Array.from({ length: 64 }, () => runtime.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)));
+    expect(slots.sort((a, b) => a - b)).toEqual(Array.from({ length: 64 }, (_each, index) => system.now + index * 10));
+    // Another process goes on behind them; one that comes later begins anew.
+    const other = new DeliverySystem(tenant).deliverDeps.runtime;
+    expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)).toBe(system.now + 640);
+    expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now + MINUTE)).toBe(system.now + MINUTE);
+    // The limit of one endpoint is not that of another.
+    expect(await other.reserve({ tenant, endpointId: 'ep_2' }, 100, () => system.now)).toBe(system.now);
+  });
+});
+
+describe('the breaker of an endpoint', () => {
+  const failTenTimes = async () => {
+    hooks.answer('/dead', { status: 500 });
+    for (let i = 0; i < 10; i++) await system.publish(tenant);
+    for (let i = 0; i < 10; i++) await system.workOnNext();
+  };
+
+  test('deliveries 2.7: after ten failures in a row deliveries to it pause, and no attempt is used; those to others do not', async () => {
+    const [dead, quiet] = [await endpoint('/dead', { filterTypes: ['comment.add'] }), await endpoint('/quiet')];
+    hooks.answer('/dead', { status: 500 });
+    const ids = [];
+    for (let i = 0; i < 20; i++) ids.push(await system.publish(tenant));
+    const from = system.now;
+    await system.drain(from + SECOND);
+    expect(hooks.at('/dead')).toHaveLength(10);
+    expect(hooks.at('/quiet')).toHaveLength(20);
+    expect(system.measures.counted.get('BreakersOpened')).toBe(1);
+    const states = await Promise.all(ids.map((eventId) => system.delivery({ tenant, eventId, endpointId: dead })));
+    const paused = states.filter((delivery) => delivery?.attempts === 0);
+    expect(paused).toHaveLength(10);
+    for (const delivery of paused) expect(delivery!.nextAt!).toBeGreaterThanOrEqual(from + 30 * SECOND);
+    expect(await Promise.all(ids.map((eventId) => stateOf(eventId, quiet)))).toEqual(ids.map(() => ['DELIVERED', 1]));
+  });
+
+  test('deliveries 2.7: when the pause is over one tries, however many come at once; when it succeeds all go on', async () => {
+    const dead = await endpoint('/dead');
+    await failTenTimes();
+    const ids = await Promise.all(Array.from({ length: 5 }, () => system.publish(tenant)));
+    system.now += 40 * SECOND;
+    let answer: () => void = () => undefined;
+    const waits = new Promise<void>((resolve) => (answer = resolve));
+    hooks.answer('/dead', async () => {
+      await waits;
+      return { status: 200 };
+    });
+    const messages = system.live.messages.filter(({ body }) => ids.includes(body.eventId)).map(({ body }) => body);
+    system.live.messages.length = 0;
+    const work = messages.map((message) => system.work(message));
+    await Promise.race(work);
+    while (hooks.at('/dead').length < 11) await new Promise((resolve) => setImmediate(resolve));
+    answer();
+    await Promise.all(work);
+    expect(hooks.at('/dead')).toHaveLength(11);
+    const health = await system.table.get(EndpointHealthEntity, { tenant, endpointId: dead });
+    expect(health).toMatchObject({ breaker: { inARow: 0 } });
+    expect(health?.breaker.open).toBeUndefined();
+    for (const eventId of ids) await system.untilTheEnd(tenant, eventId, [dead]);
+    expect((await Promise.all(ids.map((eventId) => stateOf(eventId, dead))))).toEqual(ids.map(() => ['DELIVERED', 1]));
+  });
+
+  test('deliveries 2.7: a pause uses no attempt, and a delivery whose time is over is exhausted', async () => {
+    const dead = await endpoint('/dead');
+    await failTenTimes();
+    const eventId = await system.publish(tenant);
+    for (const message of [...system.live.messages]) await system.work(message.body);
+    expect(await stateOf(eventId, dead)).toEqual(['PENDING', 0]);
+    system.now += 31 * HOUR;
+    await system.work({ tenant, eventId, endpointId: dead, attemptNo: 1 });
+    expect(await stateOf(eventId, dead)).toEqual(['EXHAUSTED', 0]);
+    expect(system.measures.counted.get('DeliveriesExhausted')).toBe(1);
+  });
+
+  test('who changes the endpoint, as to another URL, need not wait until the pause is over', async () => {
+    const dead = await endpoint('/dead');
+    await failTenTimes();
+    await customer.ok(paths.update, { endpointId: dead, url: hooks.url('/better') });
+    await system.publish(tenant);
+    await system.work(system.live.messages.at(-1)!.body);
+    expect(hooks.at('/better')).toHaveLength(1);
+  });
+});
+
+describe('endpoints that fail for days', () => {
+  /** What is known of an endpoint that has failed since so long ago. */
+  const failingSince = async (endpointId: string, days: number, warned = 3) => {
+    const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
+    const since = system.now - days * DAY;
+    await system.table.write([upsert(EndpointHealthEntity, { tenant, endpointId, about: _r, breaker: { inARow: 0 }, failing: { since, last: system.now - HOUR, days: 4, warned }, writtenAt: system.now - HOUR })]);
+    return since;
+  };
+
+  test('facts B8: after five days without a success it is disabled, with an event and a notice; what was pending ends', async () => {
+    system.timing = { ...system.timing, schedule: [0, 5 * SECOND] };
+    const endpointId = await endpoint('/dead', { filterTypes: ['comment.add'] });
+    await endpoint('/ops', { filterTypes: ['endpoint.disabled'] });
+    hooks.answer('/dead', { status: 500 });
+    const since = await failingSince(endpointId, 5);
+    const [first, second] = [await system.publish(tenant), await system.publish(tenant)];
+    for (let i = 0; i < 3; i++) await system.workOnNext();
+    expect(await stateOf(first, endpointId)).toEqual(['EXHAUSTED', 2]);
+    expect((await customer.ok(paths.list, {})).endpoints.find(({ id }: { id: string }) => id === endpointId).disabled).toBe(true);
+    expect(system.troubles).toEqual([{ tenant, endpointId, url: hooks.url('/dead'), stage: 'disabled', failingSince: since, now: expect.any(Number) }]);
+    expect(system.measures.counted.get('EndpointsDisabled')).toBe(1);
+
+    await system.drain();
+    expect(await stateOf(second, endpointId)).toEqual(['CANCELLED', 1]);
+    expect(hooks.at('/dead')).toHaveLength(3);
+    const told = (await everyItem(engine)).filter(({ _t, event, PK }) => _t === 'Event' && event === 'endpoint.disabled' && PK.startsWith(`T#${tenant}#`));
+    expect(told).toHaveLength(1);
+    await system.fanOut(tenant, told[0]!.eventId);
+    await system.drain();
+    expect(JSON.parse(hooks.at('/ops')[0]!.body)).toMatchObject({ data: { endpointId, firstFailureAt: new Date(since).toISOString(), metadata: { apiKey: tenant } } });
+
+    // Enabled again, it begins anew.
+    await customer.ok(paths.update, { endpointId, disabled: false });
+    hooks.answer('/dead', { status: 500 });
+    await system.publish(tenant);
+    await system.drain();
+    expect((await customer.ok(paths.list, {})).endpoints.find(({ id }: { id: string }) => id === endpointId).disabled).toBe(false);
+  });
+
+  test('deliveries 2.9: a success in between keeps it', async () => {
+    system.timing = { ...system.timing, schedule: [0] };
+    const endpointId = await endpoint('/a');
+    await failingSince(endpointId, 6);
+    hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 200 : 500 }));
+    await system.publish(tenant);
+    await system.publish(tenant);
+    await system.drain();
+    expect((await customer.ok(paths.list, {})).endpoints[0].disabled).toBe(false);
+    expect(system.troubles).toEqual([]);
+  });
+
+  test('deliveries 2.9: a success that comes while it is decided keeps it as well', async () => {
+    system.timing = { ...system.timing, schedule: [0] };
+    const endpointId = await endpoint('/dead');
+    hooks.answer('/dead', { status: 500 });
+    await failingSince(endpointId, 6);
+    const { runtime } = system.deliverDeps;
+    system.replaced.deliver = {
+      runtime: {
+        reserve: (...asked) => runtime.reserve(...asked),
+        learn: (...learnt) => runtime.learn(...learnt),
+        async health(key) {
+          const health = (await runtime.health(key))!;
+          return { ...health, failing: { ...health.failing!, since: system.now - HOUR } };
+        },
+      },
+    };
+    const eventId = await system.publish(tenant);
+    await system.drain();
+    expect(await stateOf(eventId, endpointId)).toEqual(['EXHAUSTED', 1]);
+    expect((await customer.ok(paths.list, {})).endpoints[0].disabled).toBe(false);
+  });
+
+  test('deliveries 2.9: the owner is warned after a day and after three, once', async () => {
+    const endpointId = await endpoint('/dead');
+    hooks.answer('/dead', { status: 500 });
+    for (const days of [1, 3]) {
+      await failingSince(endpointId, days, days - 1 === 0 ? 0 : 1);
+      await system.publish(tenant);
+      await system.publish(tenant);
+      for (const message of system.live.messages.splice(0)) await system.work(message.body);
+    }
+    expect(system.troubles.map(({ stage }) => stage)).toEqual([1, 3]);
+  });
+
+  test('deliveries do not depend on the owner being told', async () => {
+    const endpointId = await endpoint('/dead');
+    hooks.answer('/dead', { status: 500 });
+    await failingSince(endpointId, 1, 0);
+    system.replaced.deliver = { tellOwner: async () => Promise.reject(new Error('no mail')) };
+    const eventId = await system.publish(tenant);
+    await system.workOnNext();
+    expect(await stateOf(eventId, endpointId)).toEqual(['PENDING', 1]);
+    expect(system.errors).toMatchObject([{ message: 'owner not told' }]);
+    expect(await system.table.get(EndpointHealthEntity, { tenant, endpointId })).toMatchObject({ failing: { warned: 0 } });
+  });
+});
+
+describe('payloads', () => {
+  test('an event whose payload is gone is not delivered', async () => {
+    const endpointId = await endpoint('/a');
+    const eventId = await system.publish(tenant);
+    await system.table.write([{ remove: EventPayloadEntity.key({ tenant, eventId }) }]);
+    await system.drain();
+    expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 0]);
+  });
+});

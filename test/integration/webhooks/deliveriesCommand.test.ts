@@ -1,0 +1,282 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { run } from '../../../infra/commands/deliveries.ts';
+import { offerAdvancedWebhooks } from '../../../infra/commands/workspace.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
+import { EndpointDisabler } from '../../../lib/webhooks/disableEndpoints.ts';
+import { EndpointRuntime } from '../../../lib/webhooks/endpointHealth.ts';
+import { upsert } from '../../../lib/table/table.ts';
+import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
+import { queues as declarations } from '../../../lib/workers/queues.ts';
+import type { Customer } from '../../support/customer.ts';
+import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { Hooks } from '../../support/hooks.ts';
+import { type Queues, startQueues } from '../../support/queues.ts';
+import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+
+let engine: Engine;
+let queues: Queues;
+let hooks: Hooks;
+let system: DeliverySystem;
+let customer: Customer;
+let tenant: string;
+let endpointId: string;
+
+/** The address of each queue and dead-letter queue, by its logical id. */
+const urls = new Map<string, string>();
+const operate = (...args: string[]) => run(args, process.env);
+const show = () => operate('endpoint', tenant, endpointId);
+
+/** What stands behind each name of the first rows. */
+function rowsOf(printed: string): Record<string, string> {
+  const [rows] = printed.split('\n\n');
+  return Object.fromEntries(rows!.split('\n').map((row) => row.split(/ {2,}/) as [string, string]));
+}
+
+beforeAll(async () => {
+  engine = await startEngine();
+  queues = await startQueues();
+  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
+  for (const name of Object.keys(declarations)) {
+    for (const kind of ['Queue', 'DeadLetters']) {
+      const id = `${name[0]!.toUpperCase()}${name.slice(1)}${kind}`;
+      urls.set(id, queues.server.createQueue(id).queueUrl);
+    }
+  }
+  Object.assign(process.env, { DELIVER_QUEUE_URL: urls.get('DeliverQueue'), DELIVER_SLOW_QUEUE_URL: urls.get('DeliverSlowQueue'), MAIL_QUEUE_URL: urls.get('MailQueue'), JOBS_QUEUE_URL: urls.get('JobsQueue'), EMBED_QUEUE_URL: urls.get('EmbedQueue') });
+});
+afterAll(() => Promise.all([engine.stop(), queues.stop()]));
+beforeEach(async () => {
+  queues.clear();
+  hooks = await new Hooks().start();
+  customer = await newWebhookCustomer();
+  tenant = customer.apiKey;
+  system = new DeliverySystem(tenant);
+  endpointId = (await customer.ok(paths.create, { url: hooks.url('/a?token=secret'), rateLimit: 7 })).id;
+});
+afterEach(() => hooks.stop());
+
+const bodies = (id: string) => (queues.server.inspectQueue(id)?.messages.ready ?? []).map(({ body }) => body);
+const send = (id: string, ...texts: string[]) => texts.forEach((body) => queues.server.sendMessage(id, body));
+
+describe('npm run deliveries', () => {
+  test('status tells what is due and overdue, and what lies in the queues', async () => {
+    for (const late of [10 * SECOND, 2 * HOUR]) {
+      const eventId = await system.emit(tenant);
+      const at = Date.now() - late;
+      await system.table.write([upsert(DeliveryEntity, { tenant, eventId, endpointId, event: 'comment.add', status: 'PENDING', attempts: 0, uncounted: 0, sweeps: 0, nextAt: at, dueAt: at, deadline: at + 30 * HOUR, createdAt: at, shard: 3 })]);
+    }
+    send('DeliverQueue', '{}');
+    send('MailDeadLetters', '{}', '{}');
+    const printed = await operate('status');
+    expect(printed).toMatch(/^Deliveries due +2$/m);
+    expect(printed).toMatch(/^Overdue by 5 minutes +1, the oldest by 120 minutes$/m);
+    expect(printed).toMatch(/^Queue +waiting +in work +delayed +dead letters$/m);
+    expect(printed).toMatch(/^deliver +1 +0 +0 +0$/m);
+    expect(printed).toMatch(/^mail +0 +0 +0 +2$/m);
+  });
+
+  test('endpoint and message tell what became of them, without what is the customer\'s business', async () => {
+    hooks.answer('/a?token=secret', { status: 500, body: 'private' });
+    const eventId = await system.publish(tenant);
+    await system.workOnNext();
+    const shown = await operate('endpoint', tenant, endpointId);
+    expect(shown).toMatch(/^State +enabled$/m);
+    expect(shown).toMatch(/^Rate limit +7 per second$/m);
+    expect(shown).toMatch(new RegExp(`^Failing +since ${new Date(system.now).toISOString().slice(0, 10)}`, 'm'));
+    expect(shown).toMatch(new RegExp(`Z ${eventId} +comment\\.add +PENDING +1 +20\\S+ +failed 500$`, 'm'));
+    const told = await operate('message', tenant, eventId);
+    expect(told).toMatch(/^Event +comment\.add$/m);
+    expect(told).toMatch(new RegExp(`${endpointId} +1 +failed +500 +\\d+`));
+    expect(`${shown}${told}`).not.toMatch(/secret|private/);
+  });
+
+  test('endpoint: what was learnt before the endpoint was changed says nothing of it, as to the worker', async () => {
+    hooks.answer('/a?token=secret', { status: 500 });
+    for (let i = 0; i < 10; i++) await system.publish(tenant);
+    for (let i = 0; i < 10; i++) await system.workOnNext();
+    expect(rowsOf(await show())).toMatchObject({ 'Deliveries pause': expect.stringMatching(/^until 20/), Failing: expect.stringMatching(/^since 20/), 'Last delivered': 'none of the last 10 messages' });
+    const pausing = async () => Number(rowsOf(await run(['status'], process.env, system.now))['Endpoints pausing']);
+    const before = await pausing();
+    await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });
+    // Nor does it count among those in trouble any more.
+    expect(await pausing()).toBe(before - 1);
+    await system.publish(tenant);
+    await system.workOnNext();
+    expect(hooks.at('/b')).toHaveLength(1);
+    const rows = rowsOf(await show());
+    expect(rows).toMatchObject({ 'Deliveries pause': 'no', Failing: 'no' });
+    expect(rows['Last delivered']!.slice(0, 10)).toBe(new Date(system.now).toISOString().slice(0, 10));
+    // The next attempt replaces it, so that nothing looks at it any more.
+    const { _r: about } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
+    expect(await new EndpointRuntime(system.table).health({ tenant, endpointId })).toMatchObject({ about, breaker: { inARow: 0 } });
+  });
+
+  test('endpoint: a success that the worker did not look at, of so many, ends the failing too', async () => {
+    const learn = async (since: number) => {
+      const runtime = new EndpointRuntime(system.table);
+      const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
+      const failing = { since, last: since, days: 1, warned: 0 };
+      await runtime.learn({ tenant, endpointId }, { about: _r, breaker: { inARow: 1, window: { since, attempts: 5_000, failures: 1 } }, failing, writtenAt: since }, await runtime.health({ tenant, endpointId }));
+    };
+    await learn(system.now - MINUTE);
+    expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now - MINUTE).toISOString()}`);
+    system.random = () => 0.999;
+    await system.publish(tenant);
+    await system.workOnNext();
+    expect(await new EndpointRuntime(system.table).health({ tenant, endpointId })).toMatchObject({ failing: { since: system.now - MINUTE } });
+    expect(rowsOf(await show()).Failing).toBe('no');
+    await learn(system.now + MINUTE);
+    expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now + MINUTE).toISOString()}`);
+  });
+
+  test('endpoint: a pause that is over leaves it to the next delivery', async () => {
+    hooks.answer('/a?token=secret', { status: 500 });
+    for (let i = 0; i < 10; i++) await system.publish(tenant);
+    for (let i = 0; i < 10; i++) await system.workOnNext();
+    expect(rowsOf(await run(['endpoint', tenant, endpointId], process.env, system.now + MINUTE))['Deliveries pause']).toBe('no longer: the next one decides');
+  });
+
+  test('endpoint tells what it gets, by its uid as well', async () => {
+    const { id } = await customer.ok(paths.create, { url: hooks.url('/c'), uid: 'crm', filterTypes: ['comment.add', 'comment.update'], channels: ['sales'] });
+    const shown = await operate('endpoint', tenant, 'crm');
+    expect(rowsOf(shown)).toMatchObject({ Endpoint: id, Uid: 'crm', State: 'enabled', 'Advanced webhooks': 'on', Events: 'comment.add, comment.update', Channels: 'only events with one of sales', 'Rate limit': 'none' });
+    expect(await operate('endpoint', tenant, id)).toBe(shown);
+    expect(rowsOf(await show())).toMatchObject({ Events: 'of every type', Channels: 'any, or none' });
+    await customer.ok(paths.update, { endpointId: id, disabled: true });
+    await expect(operate('recover', tenant, 'crm', new Date().toISOString())).rejects.toThrow(/^The endpoint is disabled/);
+  });
+
+  test('endpoint: an id is taken for a uid only where it is none', async () => {
+    for (const uid of [endpointId, 'ep_basic_raw']) await customer.ok(paths.create, { url: hooks.url('/c'), uid });
+    for (const id of [endpointId, 'ep_basic_raw']) expect(rowsOf(await operate('endpoint', tenant, id)).Endpoint).toBe(id);
+  });
+
+  test('endpoint: since when and by whom it is disabled, until it is enabled again', async () => {
+    const before = Date.now();
+    await customer.ok(paths.update, { endpointId, disabled: true });
+    const disabled = rowsOf(await show());
+    const [, since] = /^disabled since (.*), by a request of the API key$/.exec(disabled.State!)!;
+    expect(Date.parse(since!)).toBeGreaterThanOrEqual(before);
+    expect(Object.keys(disabled)).not.toContain('Failing');
+    await customer.ok(paths.update, { endpointId, description: 'Still off', disabled: true });
+    expect(rowsOf(await show()).State).toBe(disabled.State);
+    await customer.ok(paths.update, { endpointId, disabled: false });
+    expect(rowsOf(await show()).State).toBe('enabled');
+    const stored = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
+    expect(stored).not.toHaveProperty('disabling');
+    await new EndpointDisabler(system.table).disable(tenant, stored, system.now - 120 * HOUR, system.now);
+    expect(rowsOf(await show()).State).toBe(`disabled since ${new Date(system.now).toISOString()}, by the service: every attempt had failed for 5 days`);
+    const { id } = await customer.ok(paths.create, { url: hooks.url('/c'), disabled: true });
+    expect(rowsOf(await operate('endpoint', tenant, id)).State).toMatch(/^disabled since .*, by a request of the API key$/);
+  });
+
+  test('endpoint: of one that was deleted, what became of the messages to it', async () => {
+    await system.publish(tenant);
+    await customer.ok(paths.delete, { endpointId });
+    const shown = await show();
+    expect(rowsOf(shown)).toMatchObject({ Endpoint: endpointId, State: 'deleted' });
+    expect(shown).toMatch(/comment\.add +PENDING/);
+  });
+
+  test('endpoint: whether advanced webhooks are on for the customer at all', async () => {
+    const state = async () => rowsOf(await show())['Advanced webhooks'];
+    await customer.ok(paths.updateConfig, { isEnabled: false });
+    expect(await state()).toBe('off: disabled by the customer');
+    await offerAdvancedWebhooks({ apiKey: tenant, offered: false, env: environment(process.env) });
+    expect(await state()).toBe('off: not offered to the API key by the operator');
+  });
+
+  test('endpoint: a URL of basic webhooks, with what it gets', async () => {
+    const rows = async (id: string) => rowsOf(await operate('endpoint', tenant, id));
+    expect(await rows('ep_basic_raw')).toMatchObject({ Kind: 'rawNotificationUrl of basic webhooks', 'Basic webhooks': 'off: never enabled by the customer', URL: 'none is set', Events: 'none: no trigger is on' });
+    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw?token=secret'), triggers: { 'comment.add': true } } });
+    hooks.answer('/raw?token=secret', { status: 503 });
+    await system.publish(tenant);
+    await system.drain();
+    const raw = await rows('ep_basic_raw');
+    expect(raw).toMatchObject({ 'Basic webhooks': 'on', URL: hooks.url(''), Failing: expect.stringMatching(/^since /) });
+    expect(raw.Events!.split(', ')).toContain('comment.add');
+    expect(await rows('ep_basic_processed')).toMatchObject({ Kind: 'processedNotificationUrl of basic webhooks', 'Basic webhooks': 'on', URL: 'none is set' });
+    await customer.ok(paths.updateBasic, { useWebhookService: false });
+    expect(await rows('ep_basic_raw')).toMatchObject({ 'Basic webhooks': 'off: disabled by the customer' });
+    expect(JSON.stringify(raw)).not.toContain('secret');
+  });
+
+  test('recover sends again what failed', async () => {
+    system.timing = { schedule: [0], marginMs: 5 * MINUTE };
+    hooks.answer('/a?token=secret', { status: 500 });
+    await system.publish(tenant);
+    await system.drain();
+    const since = new Date(Date.now() - HOUR).toISOString();
+    expect(await operate('recover', tenant, endpointId, since)).toBe('1 messages are sent again, at up to 50 per second.');
+    expect(bodies('JobsQueue')).toHaveLength(1);
+    expect(await operate('recover', tenant, 'ep_none', since)).toBe('Nothing to the endpoint failed since then.');
+    await customer.ok(paths.update, { endpointId, disabled: true });
+    await expect(operate('recover', tenant, endpointId, since)).rejects.toThrow(/^The endpoint is disabled/);
+  });
+
+  test('redrive moves every dead letter back, and no other', async () => {
+    const texts = Array.from({ length: 23 }, (_each, i) => JSON.stringify({ i }));
+    send('DeliverSlowDeadLetters', ...texts);
+    send('MailDeadLetters', '{}');
+    expect(await operate('redrive', 'deliverSlow')).toBe('23 messages moved back to deliverSlow.');
+    expect([...bodies('DeliverSlowQueue')].sort()).toEqual([...texts].sort());
+    expect([bodies('DeliverSlowDeadLetters'), bodies('MailDeadLetters')]).toEqual([[], ['{}']]);
+  });
+
+  test.each([
+    ['nothing', [], /^Usage: npm run deliveries -- status/], ['another command', ['stop'], /^Usage: /], ['a command of objects', ['constructor'], /^Usage: /], ['too little', ['message', 'key'], /^Usage: /], ['too much', ['status', 'x'], /^Usage: /],
+    ['an unknown option', ['status', '--stakc', 'x'], /^Unknown option '--stakc'.*\n\nUsage: /s], ['an unknown queue', ['redrive', 'all'], /^There is no queue "all"; there are deliver, deliverSlow, mail, jobs, embed\.$/],
+    ['no time', ['recover', 'key', 'ep', 'monday'], /^"monday" is not a time/], ['too early a time', ['recover', 'key', 'ep', '2020-01-01'], /^since must be at most 14 days ago$/],
+    ['a message that there is not', ['message', 'key', 'msg'], /^The API key key has no message msg/], ['an endpoint that there is not', ['endpoint', 'key', 'ep'], /^The API key key has no endpoint ep/],
+    ['a directory of no run', ['status', '--local', 'nowhere'], /^There is no nowhere\/operator\.json/],
+  ])('conventions: with %s it explains itself', async (_what, args, message) => {
+    await expect(operate(...args)).rejects.toThrow(message);
+  });
+
+  test('conventions: --help is the explanation itself', async () => {
+    expect(await operate('--help')).toMatch(/^Usage: npm run deliveries -- status\n/);
+  });
+});
+
+describe('where it works', () => {
+  test('on a stack: the table is an output of it, and the queues are its resources', async () => {
+    const asked: string[] = [];
+    const server = createServer(async (request, response) => {
+      const query = new URLSearchParams(await text(request));
+      const id = query.get('LogicalResourceId');
+      asked.push(`${query.get('StackName')}: ${id ?? 'outputs'}`);
+      response.setHeader('content-type', 'text/xml').end(id === null
+        ? `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>Staging</StackName><Outputs><member><OutputKey>TableName</OutputKey><OutputValue>${TABLE_NAME}</OutputValue></member></Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`
+        : `<DescribeStackResourceResponse><DescribeStackResourceResult><StackResourceDetail><PhysicalResourceId>${urls.get(id)}</PhysicalResourceId></StackResourceDetail></DescribeStackResourceResult></DescribeStackResourceResponse>`);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    process.env.AWS_ENDPOINT_URL_CLOUDFORMATION = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      send('JobsDeadLetters', '{}');
+      expect(await run(['status', '--stack', 'Staging'], {})).toMatch(/^jobs +0 +0 +0 +1$/m);
+      expect(asked).toEqual(expect.arrayContaining(['Staging: outputs', 'Staging: JobsDeadLetters', 'Staging: DeliverSlowQueue']));
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
+  test('on a run of npm start: by what it wrote for its operator', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'run-'));
+    const { TABLE_NAME: name, DELIVER_QUEUE_URL, DELIVER_SLOW_QUEUE_URL, MAIL_QUEUE_URL, JOBS_QUEUE_URL, EMBED_QUEUE_URL } = process.env;
+    await writeFile(join(dataDir, 'operator.json'), JSON.stringify({ TABLE_NAME: name, DELIVER_QUEUE_URL, DELIVER_SLOW_QUEUE_URL, MAIL_QUEUE_URL, JOBS_QUEUE_URL, EMBED_QUEUE_URL }));
+    send('DeliverDeadLetters', '{}');
+    expect(await run(['status', '--local', dataDir], {})).toMatch(/^deliver +0 +0 +0 +1$/m);
+    await rm(dataDir, { recursive: true });
+  });
+});

@@ -1,0 +1,513 @@
+import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { worker as deliverWebhook } from '../../../functions/workers/deliverWebhook.ts';
+import { worker as fanOutEvents } from '../../../functions/workers/fanOutEvents.ts';
+import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
+import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
+import { EndpointSlotsEntity } from '../../../lib/webhooks/endpointHealth.ts';
+import { emit, EventEntity } from '../../../lib/events/outbox.ts';
+import { MailEntity } from '../../../lib/mail/mailStore.ts';
+import { insert, remove } from '../../../lib/table/table.ts';
+import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/configs.ts';
+import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
+import { makeSigningSecret } from '../../../lib/webhooks/signingSecrets.ts';
+import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
+import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advanced.ts';
+import type { WebhookEndpoint } from '../../../lib/webhooks/rules/endpoints.ts';
+import { inParallel } from '../../../lib/shared/inParallel.ts';
+import { MAX_RECEIVE_COUNT } from '../../../lib/workers/queues.ts';
+import { toWorkerLambda } from '../../../lib/workers/lambda.ts';
+import { Cloud } from '../../support/cloud.ts';
+import { addDocument, itemsOf, nda } from '../../support/content.ts';
+import { everyFault, everyMishap, InjectedError, Trial } from '../../support/crashes.ts';
+import { newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { clearTable, everyItem } from '../../support/items.ts';
+import { startQueues } from '../../support/queues.ts';
+import { type Receiver, startHttp } from '../../support/receivers.ts';
+import { insertsEvent, lambdaContext, messagesEvent } from '../../support/workers.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+let engine: Engine;
+let receiver: Receiver;
+let cloud: Cloud;
+/** How often an event came, by its id and the endpoint. */
+const came = new Map<string, number>();
+/** Whether those receivers are well again that fail and hang. */
+let well: boolean;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_METRICS_DISABLED: 'true' });
+  receiver = await startHttp((request, response) => {
+    const [, mode, endpointId] = request.url!.split('/');
+    const name = `${request.headers['webhook-id']} ${endpointId}`;
+    came.set(name, (came.get(name) ?? 0) + 1);
+    request.resume();
+    if (mode === 'good' || well) response.end();
+    else if (mode === 'bad') response.writeHead(500).end();
+  });
+});
+afterAll(async () => {
+  await receiver.stop();
+  await engine.stop();
+});
+beforeEach(async () => {
+  await clearTable(engine);
+  came.clear();
+  well = false;
+  cloud = new Cloud();
+});
+afterEach(() => cloud.stop());
+
+type Mode = 'good' | 'bad' | 'hang';
+interface TestEndpoint {
+  readonly mode: Mode;
+  readonly fields?: Partial<WebhookEndpoint>;
+}
+
+let tenants = 0;
+
+/** A tenant with advanced webhooks; the ids of its endpoints are `ep_0` and so on. */
+async function newTenant(endpoints: readonly TestEndpoint[]): Promise<string> {
+  const tenant = `key${tenants++}`;
+  const now = cloud.now;
+  const stored = await Promise.all(endpoints.map(async ({ mode, fields }, index) => {
+    const endpointId = `${tenant}_ep_${index}`;
+    const secret = await makeSigningSecret(cloud.box, tenant, endpointId, now);
+    return insert(WebhookEndpointEntity, { tenant, endpointId, url: `${receiver.url}/${mode}/${endpointId}`, disabled: false, secrets: [secret.stored], createdAt: now, updatedAt: now, ...fields });
+  }));
+  for (let i = 0; i < stored.length; i += 90) await cloud.table.write(stored.slice(i, i + 90));
+  await cloud.table.write([
+    insert(ApiKeyEntity, { apiKey: tenant, workspaceId: 'ws', tokenHashes: [], pageKey: new Uint8Array(1), createdAt: now }),
+    insert(AdvancedWebhookConfigEntity, { tenant, ...initialAdvancedConfig, isEnabled: true }),
+  ]);
+  return tenant;
+}
+
+let causes = 0;
+
+/** Something happens; gives the id of its event, whose calls count as those of the trial. */
+async function happen(tenant: string, trial?: Trial): Promise<string> {
+  const ops = emit(tenant, { event: 'huddle.create', cause: { type: 'Test', id: String(causes++), revision: 1 }, payload: { source: 'huddle', data: { metadata: { apiKey: tenant } } } }, cloud.now);
+  const { eventId } = (ops[0] as { put: { eventId: string } }).put;
+  if (trial) cloud.watch(eventId, trial);
+  await cloud.table.write(ops);
+  return eventId;
+}
+
+/** What goes through a trial: everything about some events of one tenant. */
+interface Subject {
+  readonly trial: Trial;
+  readonly tenant: string;
+  readonly events: readonly string[];
+}
+type Begin = (trial: Trial) => Promise<Subject>;
+
+/** Lets something happen with these trials, all in one cloud, until nothing is due any more. */
+async function goThrough(begin: Begin, trials: readonly Trial[]): Promise<Subject[]> {
+  const subjects: Subject[] = [];
+  await inParallel(trials, 10, async (trial) => void subjects.push(await begin(trial)));
+  await cloud.run();
+  return subjects;
+}
+
+/** How often a record or a message comes: of the trials, every second one loses what fails, and the sweeper has to find it. */
+const everySecondLost = (trial: Trial | undefined) => ((trial?.faults[0]?.at ?? 0) % 2 === 0 ? 3 : 1);
+
+/** The same for each call that it takes and each way in which that can go wrong; the last faults are not reached any more. */
+async function withEachFault(begin: Begin): Promise<Subject[]> {
+  const [undisturbed] = await goThrough(begin, [new Trial()]);
+  const { calls } = undisturbed!.trial;
+  const faults = everyFault([...calls, 'one more']);
+  cloud.stubs.tries = everySecondLost;
+  const subjects = await goThrough(begin, faults.map((fault) => new Trial(fault)));
+  expect(subjects.map(({ trial }) => trial).filter(({ struck, faults: [fault] }) => (struck.length > 0) !== (fault!.at <= calls.length))).toEqual([]);
+  expect(calls.length).toBeGreaterThan(15);
+  return [undisturbed!, ...subjects];
+}
+
+interface Ends {
+  /** The state and the number of attempts at the end of each delivery of the events, by the endpoint's number. */
+  readonly [endpoint: number]: readonly [status: string, attempts: number];
+}
+
+/** Has the sweeper come while what crashed is still in the hands of whoever crashed. */
+function impatientSweeper(): void {
+  cloud.now += 10 * SECOND;
+  cloud.webhookTiming = { schedule: [0, 5 * SECOND, 20 * MINUTE], marginMs: 30 * SECOND };
+}
+
+const itemsOfType = async (type: string) => (await everyItem(engine)).filter(({ _t }) => _t === type);
+
+/** The same end for the deliveries to so many endpoints. */
+const allDelivered = (count: number): Ends => Object.fromEntries(Array.from({ length: count }, (_each, index) => [index, ['DELIVERED', 1] as const]));
+
+/** What must hold at the end, whatever went wrong. */
+async function expectNothingLost(subjects: readonly Subject[], ends: Ends): Promise<void> {
+  expect(await cloud.due()).toEqual([]);
+  expect(cloud.dead).toEqual([]);
+  expect(cloud.tooLate).toBe(0);
+  const items = await everyItem(engine);
+  expect(items.filter(({ _t, fannedOutAt }) => _t === EventEntity.type && fannedOutAt === undefined)).toEqual([]);
+  const deliveries = Map.groupBy(items.filter(({ _t }) => _t === DeliveryEntity.type), ({ eventId }) => String(eventId));
+  for (const { trial, tenant, events } of subjects) {
+    for (const eventId of events) {
+      const states = Object.fromEntries((deliveries.get(eventId) ?? []).map(({ endpointId, status, attempts }) => [endpointId, [status, attempts]]));
+      const expected = Object.fromEntries(Object.entries(ends).map(([number, end]) => [`${tenant}_ep_${number}`, end]));
+      expect([trial.struck, states]).toEqual([trial.struck, expected]);
+      for (const [number, [, attempts]] of Object.entries(ends)) {
+        const endpointId = `${tenant}_ep_${number}`;
+        for (let attempt = 1; attempt <= attempts; attempt++) {
+          const times = cloud.posts.get(`${eventId} ${endpointId} ${attempt}`) ?? 0;
+          expect([trial.struck, attempt, times >= 1, times <= 1 + trial.struck.length]).toEqual([trial.struck, attempt, true, true]);
+        }
+        expect(came.get(`${eventId} ${endpointId}`)).toBeGreaterThanOrEqual(attempts);
+      }
+    }
+  }
+}
+
+describe('deliveries 2.15 point 2: whatever goes wrong at whichever call', () => {
+  test('what is delivered at once', async () => {
+    impatientSweeper();
+    const subjects = await withEachFault(async (trial) => {
+      const tenant = await newTenant([{ mode: 'good' }, { mode: 'good' }]);
+      return { trial, tenant, events: [await happen(tenant, trial)] };
+    });
+    await expectNothingLost(subjects, { 0: ['DELIVERED', 1], 1: ['DELIVERED', 1] });
+  });
+
+  test('what fails until no attempt is left, and the event that says so', async () => {
+    cloud.webhookTiming = { schedule: [0, 20 * MINUTE], marginMs: 5 * MINUTE };
+    const subjects = await withEachFault(async (trial) => {
+      const tenant = await newTenant([{ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }]);
+      return { trial, tenant, events: [await happen(tenant, trial)] };
+    });
+    await expectNothingLost(subjects, { 0: ['EXHAUSTED', 2] });
+    const told = (await itemsOfType(EventEntity.type)).filter(({ event }) => event === 'message.attempt.exhausted');
+    expect(told.map(({ PK }) => PK.split('#')[1]).sort()).toEqual(subjects.map(({ tenant }) => tenant).sort());
+  });
+
+  test('what a rate limit puts off', async () => {
+    const subjects = await withEachFault(async (trial) => {
+      const tenant = await newTenant([{ mode: 'good', fields: { rateLimit: 1 } }]);
+      // The next ten places are taken: the first message comes too early, the second one has to wait for a moment.
+      await cloud.table.write([insert(EndpointSlotsEntity, { tenant, endpointId: `${tenant}_ep_0`, at: cloud.now + 10 * SECOND, expiresAt: cloud.now })]);
+      return { trial, tenant, events: [await happen(tenant, trial)] };
+    });
+    await expectNothingLost(subjects, { 0: ['DELIVERED', 1] });
+    expect(cloud.measures.counted.get('SlotsDeferred')).toBeGreaterThan(subjects.length / 2);
+  });
+
+  test('what is to go to an endpoint that is deleted meanwhile', async () => {
+    cloud.webhookTiming = { schedule: [0, 20 * MINUTE], marginMs: 5 * MINUTE };
+    const subjects = await withEachFault(async (trial) => {
+      const tenant = await newTenant([{ mode: 'bad' }]);
+      const endpointId = `${tenant}_ep_0`;
+      cloud.plan(cloud.now + 15 * MINUTE, async () => {
+        await cloud.table.write([remove(WebhookEndpointEntity, { tenant, endpointId })]);
+        cloud.gone.add(endpointId);
+      });
+      return { trial, tenant, events: [await happen(tenant, trial)] };
+    });
+    await expectNothingLost(subjects, { 0: ['CANCELLED', 1] });
+  });
+
+  test('the answer to the writing of a result: the next attempt is made at its time all the same', async () => {
+    const subjects = await goThrough(async (trial) => {
+      const tenant = await newTenant([{ mode: 'bad' }]);
+      return { trial, tenant, events: [await happen(tenant, trial)] };
+    }, Array.from({ length: 18 }, (_each, index) => new Trial({ at: index + 1, mishap: 'repetition', when: 'after' })));
+    const begun = Math.min(...cloud.postedAt.values());
+    for (const { trial, tenant, events } of subjects) {
+      const second = cloud.postedAt.get(`${events[0]} ${tenant}_ep_0 2`)!;
+      expect([trial.struck, second - begun]).toEqual([trial.struck, 5 * SECOND]);
+    }
+  });
+
+  test('and then again: two things that go wrong', async () => {
+    impatientSweeper();
+    cloud.stubs.tries = everySecondLost;
+    const trials = Array.from({ length: 60 }, (_each, seed) => new Trial(
+      { at: 1 + (seed * 7) % 18, ...everyMishap[seed % 5]! }, { at: 2 + (seed * 7) % 18 + (seed * 5) % 13, ...everyMishap[(seed * 3 + 1) % 5]! },
+    ));
+    const subjects = await goThrough(async (trial) => {
+      const tenant = await newTenant([{ mode: 'good' }, { mode: 'good' }]);
+      return { trial, tenant, events: [await happen(tenant, trial)] };
+    }, trials);
+    await expectNothingLost(subjects, { 0: ['DELIVERED', 1], 1: ['DELIVERED', 1] });
+    expect(trials.filter(({ struck }) => struck.length === 2).length).toBeGreaterThan(30);
+  });
+});
+
+/** A customer whose events are mailed to Grace, and the events of so many comments that mention her. */
+async function newMailings(count: number, begun: (eventId: string) => void): Promise<{ tenant: string; events: string[] }> {
+  const customer = await newCustomer();
+  await addDocument(customer);
+  const [ada, grace] = ['ada', 'grace'].map((userId) => ({ userId, name: userId, email: `${userId}@example.com` }));
+  await customer.ok('/v2/users/add', { ...nda, users: [ada, grace] });
+  await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
+  for (let i = 0; i < count; i += 50) {
+    const commentAnnotations = Array.from({ length: Math.min(50, count - i) }, (_each, index) => ({
+      annotationId: `thread${i + index}`, triggerNotification: true, commentData: [{ commentText: 'hi', from: ada, taggedUserContacts: [{ userId: 'grace' }], triggerNotification: true }],
+    }));
+    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations });
+  }
+  const items = await itemsOf(engine, customer, EventEntity.type);
+  for (const item of items) {
+    begun(item.eventId);
+    cloud.bring(item);
+  }
+  return { tenant: customer.apiKey, events: items.map(({ eventId }) => eventId) };
+}
+
+describe('deliveries 2.12', () => {
+  test.each([['that is taken', 0], ['that is refused at first', 1]])('a mail about a comment %s is sent once at most, and lost only where nobody can tell whether it was sent', async (_which, refusals) => {
+    const refused = new Map<string, number>();
+    cloud.stubs.mail = async (mailId) => {
+      const times = (refused.get(mailId) ?? 0) + 1;
+      refused.set(mailId, times);
+      return times <= refusals ? Object.assign(new Error('try again'), { name: 'InternalFailure', $metadata: { httpStatusCode: 500 } }) : undefined;
+    };
+    const undisturbed = new Trial();
+    const { events } = await newMailings(1, (eventId) => cloud.watch(eventId, undisturbed));
+    await cloud.run();
+    expect(events).toHaveLength(1);
+    expect([...cloud.mailings.values()]).toEqual([1]);
+    expect(undisturbed.calls.filter((name) => name === 'SendEmail')).toHaveLength(1 + refusals);
+
+    const trials = everyFault([...undisturbed.calls, 'one more']).map((fault) => new Trial(fault));
+    const left = trials.values();
+    cloud.stubs.tries = everySecondLost;
+    const trialsOf = new Map<string, Trial>();
+    const { tenant } = await newMailings(trials.length, (eventId) => {
+      const trial = left.next().value!;
+      trialsOf.set(eventId, trial);
+      cloud.watch(eventId, trial);
+    });
+    await cloud.run();
+
+    expect(await cloud.due()).toEqual([]);
+    expect(cloud.dead).toEqual([]);
+    const mails = (await itemsOfType(MailEntity.type)).filter(({ PK }) => PK.startsWith(`T#${tenant}#`));
+    expect(mails).toHaveLength(trials.length);
+    for (const { mailId, about, status } of mails) {
+      const { struck, faults: [fault] } = trialsOf.get(about.eventId)!;
+      const times = cloud.mailings.get(mailId) ?? 0;
+      // At the claim, the sending, or the writing of what came of it.
+      const ambiguous = status === 'UNKNOWN' && undisturbed.calls.some((name, index) => name === 'SendEmail' && fault!.at >= index && fault!.at <= index + 2);
+      expect([struck, status, ambiguous || status === 'SENT', ambiguous ? times <= 1 : times === 1]).toEqual([struck, status, true, true]);
+    }
+  });
+});
+
+describe('deliveries 2.6: sweepers', () => {
+  test('a sweeper that fails at whichever call loses nothing, and has nothing sent twice', async () => {
+    cloud.webhookTiming = { schedule: [0, 20 * MINUTE], marginMs: MINUTE };
+    cloud.mailTiming = { schedule: [0, MINUTE], marginMs: MINUTE };
+    const tenant = await newTenant([{ mode: 'good' }]);
+    let losing = true;
+    // The stream brings nothing, and of the messages each first one is lost, and every second one of mails.
+    cloud.stubs.tries = () => (losing ? 0 : 3);
+    const seen = new Map<string, number>();
+    cloud.stubs.lost = (queue, body) => {
+      const name = `${body.eventId ?? body.mailId}`;
+      seen.set(name, (seen.get(name) ?? 0) + 1);
+      return losing && (queue === 'mail' ? seen.get(name)! < 4 : seen.get(name) === 1);
+    };
+    const { events } = await newMailings(4, () => undefined);
+    const happened: string[] = [];
+    let at = 0;
+    for (let reached = true; reached;) {
+      at++;
+      reached = false;
+      for (const mishap of everyMishap.slice(0, 4)) {
+        happened.push(await happen(tenant));
+        cloud.now += 30 * SECOND;
+        const trial = new Trial({ at, ...mishap });
+        await cloud.sweep(trial);
+        reached ||= trial.struck.length > 0;
+        await cloud.run(cloud.now);
+      }
+    }
+    // More than those of a sweep that finds nothing.
+    expect(at).toBeGreaterThan(68);
+    losing = false;
+    await cloud.run();
+    expect(await cloud.due()).toEqual([]);
+    expect(cloud.dead).toEqual([]);
+    for (const eventId of happened) expect(came.get(`${eventId} ${tenant}_ep_0`)).toBe(1);
+    expect([...cloud.posts.values()]).toEqual(happened.map(() => 1));
+    expect([...cloud.mailings.values()]).toEqual(events.map(() => 1));
+  });
+
+  test('of two at once one sends each message', async () => {
+    const tenant = await newTenant([{ mode: 'good' }]);
+    cloud.stubs.lost = (queue) => queue === 'deliver';
+    const events = await Promise.all(Array.from({ length: 30 }, () => happen(tenant)));
+    await cloud.run(cloud.now);
+    cloud.now += 6 * MINUTE;
+    await Promise.all([cloud.sweep(), cloud.sweep()]);
+    expect(cloud.waiting('deliverSlow').map(({ body }) => JSON.parse(body).eventId).sort()).toEqual(events.sort());
+    await cloud.run();
+    expect([...cloud.posts.values()]).toEqual(events.map(() => 1));
+  });
+});
+
+describe('deliveries 2.15 point 3', () => {
+  test('what SQS does not take of a batch is sent again, and the event stays in the outbox until all is sent', async () => {
+    const tenant = await newTenant(Array.from({ length: 25 }, () => ({ mode: 'good' as const })));
+    let calls = 0;
+    const healsAt = cloud.now + 5 * MINUTE;
+    // Each third for a moment, and one endpoint's for longer than the stream tries.
+    cloud.stubs.refused = (queue, body) => queue === 'deliver' && (calls++ % 3 === 0 || ((body as DeliveryMessage).endpointId === `${tenant}_ep_7` && cloud.now < healsAt));
+    const eventId = await happen(tenant);
+    await cloud.run(cloud.now + 2 * MINUTE);
+    expect((await cloud.due()).map(({ what }) => what).sort()).toEqual(['DUE', 'PENDING']);
+    expect(came.size).toBe(24);
+    await cloud.run();
+    expect(came.get(`${eventId} ${tenant}_ep_7`)).toBe(1);
+    await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], allDelivered(25));
+  });
+
+  test('of ten messages of which one throws, nine are done with, and the one comes again', async () => {
+    const tenant = await newTenant(Array.from({ length: 10 }, () => ({ mode: 'good' as const })));
+    const failing = DeliveryEntity.key({ tenant, eventId: '', endpointId: `${tenant}_ep_3` }).SK;
+    let left = 2;
+    cloud.stubs.table = async ({ constructor: { name }, input }) => {
+      const keys: { SK: string }[] = name === 'BatchGetCommand' ? input.RequestItems.table.Keys : [];
+      if (left > 0 && keys.some(({ SK }) => SK === failing)) {
+        left--;
+        throw new InjectedError('one of ten');
+      }
+      return undefined;
+    };
+    const eventId = await happen(tenant);
+    await cloud.run(cloud.now);
+    expect(came.size).toBe(9);
+    expect(cloud.waiting('deliver')).toMatchObject([{ body: expect.stringContaining(`${tenant}_ep_3`), receives: 1 }]);
+    await cloud.run();
+    await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], allDelivered(10));
+  });
+
+  test('a message that nobody can read ends in the dead-letter queue of SQS after five times, and holds up none beside it', async () => {
+    const sqs = await startQueues();
+    const client = new SQSClient({ useQueueUrlAsEndpoint: false });
+    try {
+      const { queueArn } = sqs.server.createQueue('dead');
+      const { queueUrl: QueueUrl } = sqs.server.createQueue('live', { attributes: { VisibilityTimeout: '0', RedrivePolicy: JSON.stringify({ deadLetterTargetArn: queueArn, maxReceiveCount: MAX_RECEIVE_COUNT }) } });
+      process.env.DELIVER_QUEUE_URL = QueueUrl;
+      const [fanOut, deliver] = [toWorkerLambda(fanOutEvents), toWorkerLambda(deliverWebhook)];
+      const tenant = await newTenant([{ mode: 'good' }]);
+      cloud.stubs.tries = () => 0;
+      const eventId = await happen(tenant);
+      await fanOut(insertsEvent(await itemsOfType(EventEntity.type)), lambdaContext());
+      sqs.server.sendMessage('live', '{"no":"ids"}');
+      sqs.server.sendMessage('live', 'no JSON');
+      let receives = 0;
+      for (;;) {
+        const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }));
+        if (Messages.length === 0) break;
+        receives++;
+        const { batchItemFailures } = (await deliver(messagesEvent(Messages.map(({ Body }) => Body)), lambdaContext())) as { batchItemFailures: { itemIdentifier: string }[] };
+        const failed = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+        for (const { ReceiptHandle } of Messages.filter((_message, index) => !failed.includes(`message-${index}`))) await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+      }
+      expect(receives).toBe(MAX_RECEIVE_COUNT);
+      expect(came.get(`${eventId} ${tenant}_ep_0`)).toBe(1);
+      expect(sqs.server.inspectQueue('dead')!.messages.ready.map(({ body }) => body).sort()).toEqual(['no JSON', '{"no":"ids"}']);
+    } finally {
+      client.destroy();
+      await sqs.stop();
+    }
+  });
+
+  test('two workers with the same message at the same time: one attempts', async () => {
+    const tenant = await newTenant([{ mode: 'good' }]);
+    cloud.batchSize = 1;
+    cloud.stubs.lost = (queue) => queue === 'deliver';
+    const events = await Promise.all(Array.from({ length: 20 }, () => happen(tenant)));
+    await cloud.run(cloud.now);
+    for (const eventId of events) for (let copy = 0; copy < 2; copy++) cloud.send('deliver', { tenant, eventId, endpointId: `${tenant}_ep_0`, attemptNo: 1 });
+    await cloud.run();
+    expect(events.map((eventId) => came.get(`${eventId} ${tenant}_ep_0`))).toEqual(events.map(() => 1));
+    await expectNothingLost([{ trial: new Trial(), tenant, events }], { 0: ['DELIVERED', 1] });
+  });
+});
+
+describe('other transactions get in the way', () => {
+  /** Has the next `times` writes of a kind meet a conflict. */
+  function conflicts(kind: 'PutCommand' | 'TransactWriteCommand', times: number, about: (item: Record<string, any>) => boolean = () => true): () => number {
+    let left = times;
+    cloud.stubs.table = async ({ constructor: { name }, input }) => {
+      const puts: Record<string, any>[] = name === 'PutCommand' ? [input.Item] : name === 'TransactWriteCommand' ? input.TransactItems.map((one: any) => one.Put?.Item ?? {}) : [];
+      if (name !== kind || left === 0 || !puts.some((item) => item._t === DeliveryEntity.type && about(item))) return undefined;
+      left--;
+      throw name === 'PutCommand'
+        ? Object.assign(new Error('conflict'), { name: 'TransactionConflictException' })
+        : Object.assign(new Error('conflict'), { name: 'TransactionCanceledException', CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }, { Code: 'None' }] });
+    };
+    return () => left;
+  }
+
+  async function exhausted(): Promise<{ tenant: string; eventId: string; told: number }> {
+    cloud.webhookTiming = { schedule: [0], marginMs: 5 * MINUTE };
+    const tenant = await newTenant([{ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }]);
+    const eventId = await happen(tenant);
+    await cloud.run();
+    const told = (await itemsOfType(EventEntity.type)).filter(({ event }) => event === 'message.attempt.exhausted').length;
+    return { tenant, eventId, told };
+  }
+
+  test('with the end of a delivery, for a while: it is written all the same, and nothing is posted again', async () => {
+    const left = conflicts('TransactWriteCommand', 5);
+    const { tenant, eventId, told } = await exhausted();
+    expect([left(), told, came.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 1]);
+    await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], { 0: ['EXHAUSTED', 1] });
+  });
+
+  test('with the end of a delivery, for longer: the attempt is made once more, and it ends', async () => {
+    const left = conflicts('TransactWriteCommand', 10);
+    const { tenant, eventId, told } = await exhausted();
+    expect([left(), told, came.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 2]);
+  });
+
+  test.each([['a claim', (item: Record<string, any>) => item.claim !== undefined, 1], ['a result', (item: Record<string, any>) => item.status === 'DELIVERED', 3]] as const)('with %s', async (_what, about, times) => {
+    const left = conflicts('PutCommand', times, about);
+    const tenant = await newTenant([{ mode: 'good' }]);
+    const eventId = await happen(tenant);
+    await cloud.run();
+    expect(left()).toBe(0);
+    await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], { 0: ['DELIVERED', 1] });
+    expect(came.get(`${eventId} ${tenant}_ep_0`)).toBe(1);
+  });
+});
+
+test('spec 5 rule 5: 40 events to 50 endpoints of which 5 fail and 2 hang for a while: the others get everything once, these by their retries', async () => {
+  cloud.webhookTiming = { schedule: [0, SECOND, 2 * SECOND, 5 * SECOND, MINUTE], marginMs: 5 * MINUTE };
+  cloud.timeoutMs = ({ url }) => (!well && url.includes('/hang/') ? 200 : 10 * MINUTE);
+  const modes = Array.from({ length: 50 }, (_each, index): Mode => (index < 43 ? 'good' : index < 48 ? 'bad' : 'hang'));
+  const tenant = await newTenant(modes.map((mode) => ({ mode, fields: { filterTypes: ['huddle.create'] } })));
+  cloud.plan(cloud.now + 20 * SECOND, async () => void (well = true));
+  const events: string[] = [];
+  for (let i = 0; i < 40; i++) events.push(await happen(tenant));
+  await cloud.run();
+
+  expect(await cloud.due()).toEqual([]);
+  const deliveries = await itemsOfType(DeliveryEntity.type);
+  expect(deliveries).toHaveLength(40 * 50);
+  for (const { eventId, endpointId, status, attempts } of deliveries) {
+    const mode = modes[Number(endpointId.split('_ep_')[1])];
+    expect([status, attempts === 1]).toEqual(['DELIVERED', mode === 'good' || attempts === 1]);
+    // An attempt that is given up may never have come.
+    const times = came.get(`${eventId} ${endpointId}`)!;
+    expect([times >= 1, times <= attempts, mode === 'hang' || times === attempts]).toEqual([true, true, true]);
+  }
+  expect(Math.max(...cloud.posts.values())).toBe(1);
+  // Ten failures in a row open a breaker; what failed before was tried again, and what waited was tried then.
+  expect(cloud.measures.counted.get('BreakersOpened')).toBe(7);
+  for (let index = 43; index < 50; index++) expect(deliveries.filter(({ endpointId, attempts }) => endpointId === `${tenant}_ep_${index}` && attempts > 1).length).toBeGreaterThanOrEqual(10);
+});

@@ -1,0 +1,383 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { DeliveryStore, emitTo } from '../../../lib/webhooks/deliveries.ts';
+import { EndpointDisabler } from '../../../lib/webhooks/disableEndpoints.ts';
+import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
+import { wantedTarget } from '../../../lib/webhooks/targets.ts';
+import { beginJob, endJob, JobEntity } from '../../../lib/jobs/jobStore.ts';
+import { upsert } from '../../../lib/table/table.ts';
+import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
+import { messageAbout } from '../../../lib/webhooks/deliveryMessage.ts';
+import { sweep } from '../../../lib/webhooks/sweep.ts';
+import type { Customer } from '../../support/customer.ts';
+import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { Hooks } from '../../support/hooks.ts';
+import { clearTable } from '../../support/items.ts';
+import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+
+const DAY = 24 * HOUR;
+
+let engine: Engine;
+let hooks: Hooks;
+let system: DeliverySystem;
+let customer: Customer;
+let tenant: string;
+let endpointId: string;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  // The sweeper sees what all tenants have.
+  await clearTable(engine);
+  hooks = await new Hooks().start();
+  customer = await newWebhookCustomer();
+  tenant = customer.apiKey;
+  system = new DeliverySystem(tenant);
+  endpointId = (await customer.ok(paths.create, { url: hooks.url('/a') })).id;
+});
+afterEach(() => hooks.stop());
+
+const gauge = (name: Parameters<typeof system.measures.recorded.get>[0]) => system.measures.recorded.get(name)?.at(-1);
+const delivery = (eventId: string) => system.delivery({ tenant, eventId, endpointId });
+
+describe('deliveries whose message was lost', () => {
+  test('deliveries 2.6: a first message that never comes is sent again after the margin, and not before', async () => {
+    const eventId = await system.publish(tenant);
+    system.live.messages.length = 0;
+    system.now += 5 * MINUTE - SECOND;
+    await system.sweep();
+    expect(system.waiting).toEqual([]);
+    system.now += 2 * SECOND;
+    await system.sweep();
+    expect(system.slow.messages).toMatchObject([{ body: { tenant, eventId, endpointId, attemptNo: 1 } }]);
+    await system.drain();
+    expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
+  });
+
+  test('deliveries 2.6 (a): of two sweepers at the same time one sends', async () => {
+    for (let i = 0; i < 20; i++) await system.publish(tenant);
+    system.live.messages.length = 0;
+    system.now += 5 * MINUTE + SECOND;
+    await Promise.all([system.sweep(), system.sweep(), system.sweep()]);
+    expect(system.slow.messages).toHaveLength(20);
+    expect(new Set(system.slow.messages.map(({ body }) => body.eventId)).size).toBe(20);
+  });
+
+  test('deliveries 2.6 (b): the next look is 5, 10, 20 minutes later', async () => {
+    const eventId = await system.publish(tenant);
+    const from = system.now;
+    const sent: number[] = [];
+    for (const minute of [4, 5, 10, 14, 15, 20, 34, 35, 50, 74, 75]) {
+      system.now = from + minute * MINUTE + minute;
+      await system.sweep();
+      if (system.slow.messages.splice(0).length > 0) sent.push(minute);
+    }
+    expect(sent).toEqual([5, 15, 35, 75]);
+    expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 0, sweeps: 4 });
+  });
+
+  test('deliveries 2.15 point 8: a queue of first attempts that is longer than the margin gets no copies; retries are sent all the same', async () => {
+    const [first, retried] = [await system.publish(tenant), await system.publish(tenant)];
+    hooks.answer('/a', { status: 500 });
+    await system.work({ tenant, eventId: retried, endpointId, attemptNo: 1 });
+    system.slow.messages.length = 0;
+    system.backlog = 5_000;
+    system.now += 6 * MINUTE;
+    await system.sweep();
+    expect(system.slow.messages.map(({ body }) => [body.eventId, body.attemptNo])).toEqual([[retried, 2]]);
+    expect(await delivery(first)).toMatchObject({ sweeps: 1 });
+    // They are looked at again, so that one whose message was lost is sent when the queue is short again.
+    system.backlog = 0;
+    system.now += 11 * MINUTE;
+    await system.sweep();
+    expect(system.slow.messages.map(({ body }) => body.eventId)).toContain(first);
+  });
+
+  test('that the backlog is not known stops nothing', async () => {
+    await system.publish(tenant);
+    system.live.messages.length = 0;
+    system.now += 6 * MINUTE;
+    system.replaced.sweep = { backlog: async () => Promise.reject(new Error('no')) };
+    await system.sweep();
+    expect(system.slow.messages).toHaveLength(1);
+  });
+
+  test('deliveries 2.6: what is further away than a message can be delayed is sent ahead of its time, with the rest as a delay', async () => {
+    const eventId = await system.publish(tenant);
+    hooks.answer('/a', { status: 500 });
+    for (let i = 0; i < 3; i++) await system.workOnNext();
+    const { nextAt } = (await delivery(eventId))!;
+    expect(nextAt! - system.now).toBe(30 * MINUTE);
+    expect(system.waiting).toEqual([]);
+    system.now = nextAt! - 89 * SECOND;
+    await system.sweep();
+    expect(system.slow.messages).toMatchObject([{ visibleAt: nextAt }]);
+    expect(await delivery(eventId)).toMatchObject({ sweeps: 0, dueAt: nextAt! + 5 * MINUTE });
+  });
+
+  test('deliveries 2.13: how much is due, how much of it is late, and by how much, is measured', async () => {
+    await system.publish(tenant);
+    await system.sweep();
+    expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdue')]).toEqual([0, 0, 0]);
+    await system.publish(tenant);
+    system.now += 12 * MINUTE;
+    await system.sweep();
+    expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdue')]).toEqual([2, 2, 720]);
+  });
+
+  test('a long list of what is due is read to its end, page after page', async () => {
+    const events = await Promise.all(Array.from({ length: 230 }, () => system.emit(tenant)));
+    await system.fanOut(tenant, ...events);
+    system.live.messages.length = 0;
+    // All of one shard, so that it has several pages.
+    const store = new DeliveryStore(system.table);
+    const { deliveries: read } = await store.deliveriesOf(tenant, endpointId, 0, { limit: 500 });
+    expect(read).toHaveLength(230);
+    for (const one of read) await store.replace(one, { ...one, shard: 0 });
+    system.now += 6 * MINUTE;
+    await system.sweep();
+    expect(system.slow.messages).toHaveLength(230);
+  });
+
+  test('no page is begun when there is no time left', async () => {
+    const due: number[] = [];
+    const { deliveries } = system.sweepDeps;
+    system.replaced.sweep = { deliveries: { replace: (...change) => deliveries.replace(...change), due: async (shard) => { due.push(shard); return { deliveries: [], next: 'more' }; } } };
+    await sweep(system.sweepDeps, { ...system.call, deadline: system.now + SECOND });
+    expect(due).toHaveLength(16);
+  });
+});
+
+describe('events that were left in the outbox', () => {
+  test('deliveries 2.2: what the stream has not brought is fanned out after three minutes', async () => {
+    const eventId = await system.emit(tenant);
+    system.now += 3 * MINUTE - SECOND;
+    await system.sweep();
+    expect(await delivery(eventId)).toBeUndefined();
+    system.now += 2 * SECOND;
+    await system.sweep();
+    expect(await system.isFannedOut(tenant, eventId)).toBe(true);
+    await system.drain();
+    expect(hooks.at('/a')).toHaveLength(1);
+  });
+
+  test('an event that fails each time does not keep the sweeper from the others, and the sweep says that it failed', async () => {
+    const events = await Promise.all(Array.from({ length: 20 }, () => system.emit(tenant)));
+    const { deliveries } = system.fanOutDeps;
+    const [bad] = events;
+    system.replaced.fanOut = { deliveries: { make: async (event, ...rest) => (event.eventId === bad ? Promise.reject(new Error('no')) : deliveries.make(event, ...rest)) } };
+    system.now += 4 * MINUTE;
+    await expect(system.sweep()).rejects.toThrow('1 events were not fanned out');
+    await system.drain();
+    expect(hooks.at('/a')).toHaveLength(19);
+  });
+});
+
+describe('the other parts of a sweep', () => {
+  test('jobs whose time has come are begun again; what is done is not', async () => {
+    const job = (jobId: string, dueAt: number) => beginJob(tenant, { jobId, kind: 'recoverDeliveries', data: {}, dueAt }, system.now);
+    await system.table.write([job('job_1', system.now + MINUTE), job('job_2', system.now + HOUR), job('job_3', system.now + MINUTE)]);
+    await system.table.write([endJob(tenant, 'job_3')]);
+    system.now += 2 * MINUTE;
+    await Promise.all([system.sweep(), system.sweep()]);
+    expect(system.jobs).toEqual([{ tenant, jobId: 'job_1' }]);
+    expect(await system.table.get(JobEntity, { tenant, jobId: 'job_1' })).toMatchObject({ dueAt: system.now + 5 * MINUTE });
+  });
+
+  describe('endpoints in trouble', () => {
+    const create = async () => (await customer.ok(paths.create, { url: hooks.url('/a') })).id as string;
+    /** What is known of an endpoint as it is now: until when its breaker is open, and up to which day its owner was warned. */
+    const ails = async (id: string, until: number | undefined, warned: number) => {
+      const { _r: about } = (await system.table.getEach(wantedTarget({ tenant, endpointId: id })))[0]!;
+      await system.table.write([upsert(EndpointHealthEntity, {
+        tenant, endpointId: id, about, writtenAt: system.now,
+        breaker: { inARow: 10, ...(until !== undefined && { open: { until, pauseMs: 30_000 } }) },
+        failing: { since: system.now - 2 * DAY, last: system.now, days: 2, warned },
+      })]);
+    };
+    const counted = async () => {
+      await system.sweep();
+      return [gauge('BreakersOpen'), gauge('EndpointsNearDisable')];
+    };
+
+    test('breakers that are open and endpoints that will be disabled are counted', async () => {
+      const [open, over, warned, both, well] = await Promise.all([create(), create(), create(), create(), create()]);
+      await Promise.all([ails(open, system.now + MINUTE, 0), ails(over, system.now - MINUTE, 0), ails(warned, undefined, 1), ails(both, system.now + MINUTE, 3), ails(well, undefined, 0)]);
+      expect(await counted()).toEqual([2, 2]);
+    });
+
+    const byFailures = async () => {
+      const stored = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
+      expect(await new EndpointDisabler(system.table).disable(tenant, stored, system.now - 5 * DAY, system.now)).toBe('done');
+    };
+    test.each<[string, () => Promise<unknown>]>([
+      ['disabled by failures', byFailures],
+      ['disabled by a request', () => customer.ok(paths.update, { endpointId, disabled: true })],
+      ['deleted', () => customer.ok(paths.delete, { endpointId })],
+      ['changed', () => customer.ok(paths.update, { endpointId, url: hooks.url('/b') })],
+      ['disabled and enabled again', async () => {
+        await byFailures();
+        await customer.ok(paths.update, { endpointId, disabled: false });
+      }],
+    ])('one that was %s after its warning is not', async (_what, happens) => {
+      await Promise.all([ails(endpointId, system.now + MINUTE, 3), ails(await create(), system.now + MINUTE, 3)]);
+      expect(await counted()).toEqual([2, 2]);
+      await happens();
+      expect(await counted()).toEqual([1, 1]);
+    });
+
+    test('those of a customer who turned advanced webhooks off are not, until they are on again', async () => {
+      await ails(endpointId, system.now + MINUTE, 1);
+      await customer.ok(paths.updateConfig, { isEnabled: false });
+      expect(await counted()).toEqual([0, 0]);
+      await customer.ok(paths.updateConfig, { isEnabled: true });
+      expect(await counted()).toEqual([1, 1]);
+    });
+
+    test('a URL of basic webhooks is counted as long as these are on', async () => {
+      await customer.ok(paths.updateConfig, { isEnabled: false });
+      await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') } });
+      await ails('ep_basic_raw', system.now + MINUTE, 0);
+      expect(await counted()).toEqual([1, 0]);
+      await customer.ok(paths.updateBasic, { useWebhookService: false });
+      expect(await counted()).toEqual([0, 0]);
+    });
+  });
+
+  test('a part that fails does not keep the others', async () => {
+    await system.publish(tenant);
+    system.live.messages.length = 0;
+    system.now += 6 * MINUTE;
+    const seen: string[] = [];
+    const { runtime } = system.sweepDeps;
+    system.replaced.sweep = { runtime: { ailing: async () => Promise.reject(new Error('no gauge')) } };
+    await expect(sweep(system.sweepDeps, { ...system.call, deadline: system.now + MINUTE }, [async () => void seen.push('mails')])).rejects.toThrow('no gauge');
+    expect(runtime).toBeDefined();
+    expect(seen).toEqual(['mails']);
+    expect(system.slow.messages).toHaveLength(1);
+  });
+});
+
+describe('deliveries that somebody asks for', () => {
+  const store = () => new DeliveryStore(system.table);
+  const exhausted = async () => {
+    system.timing = { ...system.timing, schedule: [0, 5 * SECOND] };
+    hooks.answer('/a', { status: 500 });
+    const eventId = await system.publish(tenant);
+    await system.drain();
+    expect(await delivery(eventId)).toMatchObject({ status: 'EXHAUSTED', attempts: 2 });
+    return eventId;
+  };
+  const resend = async (eventId: string, to = endpointId) => {
+    const due = await store().resend({ tenant, eventId, endpointId: to }, system.now, system.timing);
+    if (due) await system.slow.send(messageAbout(due, system.now));
+    return due;
+  };
+
+  test('deliveries 1 #4: a delivered event can be sent again, with the same id', async () => {
+    const eventId = await system.publish(tenant);
+    await system.drain();
+    await resend(eventId);
+    await system.drain();
+    expect(hooks.at('/a').map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId]);
+    expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED', attempts: 2 });
+    expect((await system.attempts(tenant, eventId)).map(({ attempt, byHand }) => [attempt, byHand])).toEqual([[1, false], [2, true]]);
+  });
+
+  test('deliveries 2.8: a double click makes one attempt more, or two, and neither is lost', async () => {
+    const eventId = await exhausted();
+    hooks.answer('/a', { status: 200 });
+    await Promise.all([resend(eventId), resend(eventId)]);
+    await system.drain();
+    expect(hooks.at('/a')).toHaveLength(3);
+    expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
+  });
+
+  test('an attempt by hand that fails leaves an exhausted delivery exhausted, and tells of it no second time', async () => {
+    const eventId = await exhausted();
+    await resend(eventId);
+    await system.drain();
+    expect(hooks.at('/a')).toHaveLength(3);
+    expect(await delivery(eventId)).toMatchObject({ status: 'EXHAUSTED', attempts: 3 });
+    expect(system.measures.counted.get('DeliveriesExhausted')).toBe(1);
+  });
+
+  test('deliveries 1 #4: an attempt by hand of what waits for its next attempt is made at once, and the schedule stays', async () => {
+    hooks.answer('/a', { status: 500 });
+    const eventId = await system.publish(tenant);
+    await system.workOnNext();
+    await system.workOnNext();
+    const waits = (await delivery(eventId))!.nextAt;
+    await resend(eventId);
+    const at = system.now;
+    await system.workOnNext();
+    expect(system.now).toBe(at);
+    expect(hooks.at('/a')).toHaveLength(3);
+    expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waits });
+    // It has eight attempts of its own all the same.
+    await system.untilTheEnd(tenant, eventId, [endpointId]);
+    expect(await delivery(eventId)).toMatchObject({ status: 'EXHAUSTED', attempts: 9 });
+    expect(hooks.at('/a')).toHaveLength(9);
+  });
+
+  test('an event can be sent to an endpoint that it was not for; one that there is not, to none', async () => {
+    const eventId = await system.publish(tenant);
+    await system.drain();
+    const { id: other } = await customer.ok(paths.create, { url: hooks.url('/new'), filterTypes: ['comment.delete'] });
+    await resend(eventId, other);
+    await system.drain();
+    expect(hooks.at('/new')).toHaveLength(1);
+    expect(await resend('msg_none')).toBeUndefined();
+  });
+
+  test('what failed since a time is found by its endpoint, and goes through the schedule again', async () => {
+    const failed = [await exhausted(), await exhausted()];
+    hooks.answer('/a', { status: 200 });
+    const delivered = await system.publish(tenant);
+    await system.drain();
+    const { deliveries, next } = await store().deliveriesOf(tenant, endpointId, 0, { limit: 100 });
+    expect(next).toBeUndefined();
+    // The events that tell of the two are not fanned out here.
+    expect(deliveries.map(({ eventId, status }) => [eventId, status])).toEqual([[failed[0], 'EXHAUSTED'], [failed[1], 'EXHAUSTED'], [delivered, 'DELIVERED']]);
+    expect((await store().deliveriesOf(tenant, endpointId, deliveries[1]!.createdAt + 1, { limit: 100 })).deliveries.map(({ eventId }) => eventId)).toEqual([delivered]);
+
+    hooks.answer('/a', (_hook, nth) => ({ status: nth === 6 ? 500 : 200 }));
+    for (const one of deliveries) {
+      const due = await store().recover(one, system.now, system.timing);
+      expect(due === undefined).toBe(one.status === 'DELIVERED');
+      if (due) await system.slow.send(messageAbout(due, system.now));
+    }
+    expect(await store().recover(deliveries[0]!, system.now, system.timing)).toBeUndefined();
+    await system.drain();
+    const states = await Promise.all(failed.map((eventId) => delivery(eventId)));
+    expect(states.map((state) => [state?.status, state?.attempts]).sort()).toEqual([['DELIVERED', 3], ['DELIVERED', 4]]);
+  });
+
+  test('a page of deliveries leads on to the next', async () => {
+    const ids = [];
+    for (let i = 0; i < 5; i++) {
+      ids.push(await system.publish(tenant));
+      system.now += SECOND;
+    }
+    const first = await store().deliveriesOf(tenant, endpointId, 0, { limit: 3, descending: true });
+    const rest = await store().deliveriesOf(tenant, endpointId, 0, { limit: 3, descending: true, after: first.next });
+    expect([...first.deliveries, ...rest.deliveries].map(({ eventId }) => eventId)).toEqual(ids.reverse());
+    expect(rest.next).toBeUndefined();
+  });
+
+  test('a sample goes to one endpoint alone', async () => {
+    await customer.ok(paths.create, { url: hooks.url('/b') });
+    const { delivery: due, ops } = emitTo(tenant, endpointId, { event: 'comment.add', cause: { type: 'Test', id: 'sample', revision: 1 }, payload: { source: 'comment', data: {} } }, system.now, system.timing);
+    await system.table.write(ops);
+    // The stream brings it like any other.
+    await system.fanOut(tenant, due.eventId);
+    await system.live.send(messageAbout(due, system.now));
+    await system.drain();
+    expect(hooks.came.map(({ path }) => path)).toEqual(['/a']);
+    expect(await store().of(tenant, due.eventId)).toMatchObject([{ endpointId, status: 'DELIVERED' }]);
+    expect((await store().attempts(tenant, due.eventId, { endpointId, limit: 10 })).attempts).toMatchObject([{ attempt: 1, outcome: 'delivered', responseStatus: 200 }]);
+  });
+});

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { handler as deliverWebhook } from '../../../functions/workers/deliverWebhook.ts';
+import { handler as deliverWebhookSlow } from '../../../functions/workers/deliverWebhookSlow.ts';
+import { handler as fanOutEvents } from '../../../functions/workers/fanOutEvents.ts';
+import { handler as sweep } from '../../../functions/workers/sweep.ts';
+import { DeliverySystem } from '../../support/deliveries.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { Hooks } from '../../support/hooks.ts';
+import { everyItem } from '../../support/items.ts';
+import { type Queues, startQueues } from '../../support/queues.ts';
+import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+import { insertsEvent, lambdaContext, messagesEvent } from '../../support/workers.ts';
+
+let engine: Engine;
+let queues: Queues;
+let hooks: Hooks;
+beforeAll(async () => {
+  engine = await startEngine();
+  queues = await startQueues();
+  hooks = await new Hooks().start();
+  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
+});
+afterAll(async () => {
+  await hooks.stop();
+  await queues.stop();
+  await engine.stop();
+});
+beforeEach(() => queues.clear());
+
+const bodies = (name: 'deliver' | 'deliverSlow') => queues.waiting(name).map(({ body }) => body);
+const eventItems = async (...ids: string[]) => (await everyItem(engine)).filter(({ _t, eventId }) => _t === 'Event' && ids.includes(eventId));
+const nothingFailed = { batchItemFailures: [] };
+
+test('design 6: the functions, one after the other, bring an event from the table\'s stream to its receiver, and again when that fails', async () => {
+  const customer = await newWebhookCustomer();
+  const { id: endpointId } = await customer.ok(paths.create, { url: hooks.url('/a') });
+  hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
+  const system = new DeliverySystem();
+  const eventId = await system.emit(customer.apiKey);
+
+  expect(await fanOutEvents(insertsEvent(await eventItems(eventId)), lambdaContext())).toEqual(nothingFailed);
+  expect(bodies('deliver')).toEqual([{ tenant: customer.apiKey, eventId, endpointId, attemptNo: 1 }]);
+
+  expect(await deliverWebhook(messagesEvent(bodies('deliver')), lambdaContext())).toEqual(nothingFailed);
+  expect(queues.waiting('deliverSlow')).toEqual([{ body: { tenant: customer.apiKey, eventId, endpointId, attemptNo: 2 }, delaySeconds: 5 }]);
+
+  expect(await deliverWebhookSlow(messagesEvent(bodies('deliverSlow')), lambdaContext())).toEqual(nothingFailed);
+  expect(hooks.at('/a').map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId]);
+  expect(await system.delivery({ tenant: customer.apiKey, eventId, endpointId })).toMatchObject({ status: 'DELIVERED', attempts: 2 });
+});
+
+test('an event that was fanned out as it was written, as a sample is, is left alone', async () => {
+  const customer = await newWebhookCustomer();
+  await customer.ok(paths.create, { url: hooks.url('/b') });
+  const [item] = await eventItems(await new DeliverySystem().emit(customer.apiKey));
+  expect(await fanOutEvents(insertsEvent([{ ...item, fannedOutAt: 1 }]), lambdaContext())).toEqual(nothingFailed);
+  expect(bodies('deliver')).toEqual([]);
+});
+
+test('the timer finds what the stream did not bring', async () => {
+  const customer = await newWebhookCustomer();
+  const { id: endpointId } = await customer.ok(paths.create, { url: hooks.url('/c') });
+  const system = new DeliverySystem();
+  system.now -= 10 * 60_000;
+  const eventId = await system.emit(customer.apiKey);
+  await sweep({}, lambdaContext());
+  expect(bodies('deliver')).toEqual([{ tenant: customer.apiKey, eventId, endpointId, attemptNo: 1 }]);
+  expect(await system.isFannedOut(customer.apiKey, eventId)).toBe(true);
+});

@@ -1,0 +1,354 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { worker as runJobs } from '../../../functions/workers/runJobs.ts';
+import { environment, openAll } from '../../../lib/app/capability.ts';
+import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
+import { FailedDeliveries } from '../../../lib/webhooks/failedDeliveries.ts';
+import { beginJob, JobEntity, type JobMessage, JobStore } from '../../../lib/jobs/jobStore.ts';
+import { upsert } from '../../../lib/table/table.ts';
+import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
+import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
+import { beginRecovery, recoverStep } from '../../../lib/webhooks/recover.ts';
+import type { DeliveryStatus } from '../../../lib/webhooks/rules/delivery.ts';
+import { toWorkerLambda } from '../../../lib/workers/lambda.ts';
+import type { Customer } from '../../support/customer.ts';
+import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { Hooks } from '../../support/hooks.ts';
+import { everyItem } from '../../support/items.ts';
+import { type Queues, startQueues } from '../../support/queues.ts';
+import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
+import { lambdaContext, messagesEvent } from '../../support/workers.ts';
+
+const ADVANCED = '/v2/workspace/advancedwebhook';
+const [TEST, RECOVER, RESEND] = [`${ADVANCED}/endpoints/test`, `${ADVANCED}/endpoints/recover`, `${ADVANCED}/messages/resend`];
+const DAY = 24 * HOUR;
+
+let engine: Engine;
+let queues: Queues;
+let hooks: Hooks;
+let system: DeliverySystem;
+let customer: Customer;
+let tenant: string;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  queues = await startQueues();
+  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
+});
+afterAll(() => Promise.all([engine.stop(), queues.stop()]));
+beforeEach(async () => {
+  queues.clear();
+  hooks = await new Hooks().start();
+  customer = await newWebhookCustomer();
+  tenant = customer.apiKey;
+  system = new DeliverySystem(tenant);
+});
+afterEach(() => hooks.stop());
+
+const endpoint = async (path: string, fields: object = {}): Promise<string> => (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
+const attempts = async (messageId: string): Promise<any[]> => (await customer.ok(`${ADVANCED}/attempts/get`, { messageId })).attempts;
+const stateOf = async (eventId: string, endpointId: string) => {
+  const delivery = await system.delivery({ tenant, eventId, endpointId });
+  return delivery && [delivery.status, delivery.attempts];
+};
+const disabled = ['FAILED_PRECONDITION', 'The endpoint is disabled. Enable it with POST /v2/workspace/advancedwebhook/endpoints/update with { "disabled": false }.'];
+const unknown = ['NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.'];
+
+/** Works on what handlers sent to a queue. */
+async function workOn(queue: 'deliver' | 'deliverSlow'): Promise<DeliveryMessage[]> {
+  const messages = queues.waiting(queue).map(({ body }) => body as DeliveryMessage);
+  queues.clear();
+  for (const message of messages) await system.work(message, { live: queue === 'deliver' });
+  return messages;
+}
+
+describe('what all of these calls have in common', () => {
+  const calls = [[TEST, {}], [RECOVER, { since: Date.now() }], [RESEND, { messageId: 'm' }]] as const;
+
+  test.each(calls)('spec 3: %s fails while advanced webhooks are disabled', async (path, data) => {
+    const endpointId = await endpoint('/a');
+    await customer.ok(paths.updateConfig, { isEnabled: false });
+    expect((await outcome(customer, path, { endpointId, ...data }))[0]).toBe('FAILED_PRECONDITION');
+  });
+
+  test.each(calls)('facts A4: %s fails for an endpoint that there is not, or that is somebody else\'s', async (path, data) => {
+    const theirs = (await (await newWebhookCustomer()).ok(paths.create, { url: hooks.url('/a') })).id;
+    for (const endpointId of ['ep_none', theirs, 'ep_basic_raw']) expect(await outcome(customer, path, { endpointId, ...data })).toEqual(unknown);
+  });
+
+  test.each(calls)('%s fails for a disabled endpoint: nothing would be sent', async (path, data) => {
+    expect(await outcome(customer, path, { endpointId: await endpoint('/a', { disabled: true }), ...data })).toEqual(disabled);
+  });
+
+  test.each([
+    [TEST, { event: 'comment.addd' }, /^event must /], [TEST, { endpointId: 7 }, /^endpointId must /],
+    [RECOVER, {}, 'since is required'], [RECOVER, { since: 'yesterday' }, 'since must be an ISO 8601 time or epoch milliseconds'], [RECOVER, { since: Date.now() - 14 * DAY - MINUTE }, 'since must be at most 14 days ago'],
+    [RESEND, {}, /^messageId is required/],
+  ] as const)('design 4: %s with %j names the field', async (path, data, message) => {
+    const [status, text] = await outcome(customer, path, { endpointId: 'ep_1', ...data });
+    expect([status, text]).toEqual(['INVALID_ARGUMENT', typeof message === 'string' ? message : expect.stringMatching(message)]);
+  });
+});
+
+describe('trying an endpoint out', () => {
+  test('a sample goes to this endpoint alone, whatever it filters, and is seen like any message', async () => {
+    const endpointId = await endpoint('/a', { filterTypes: ['huddle.join'], channels: ['x'] });
+    await endpoint('/b');
+    const { messageId } = await customer.ok(TEST, { endpointId });
+    expect(await workOn('deliver')).toEqual([{ tenant, eventId: messageId, endpointId, attemptNo: 1 }]);
+    // The stream brings the event as well.
+    await system.fanOut(tenant, messageId);
+    expect(queues.waiting('deliver')).toEqual([]);
+    expect(hooks.came.map(({ path, headers, body }) => [path, headers['webhook-id'], JSON.parse(body).event])).toEqual([['/a', messageId, 'comment.add']]);
+    expect(await attempts(messageId)).toMatchObject([{ endpointId, attempt: 1, outcome: 'delivered', responseStatus: 200 }]);
+    const { messages } = await customer.ok(`${ADVANCED}/messages/get`, {});
+    expect(messages).toMatchObject([{ id: messageId, event: 'comment.add', deliveries: [{ endpointId, status: 'delivered', attempts: 1, nextAttemptAt: null }] }]);
+  });
+
+  test.each(['comment_annotation.status_change', 'huddle.create', 'crdt.update_data', 'recorder.done', 'step.completed', 'endpoint.disabled'])('a sample of %s arrives', async (event) => {
+    await customer.ok(TEST, { endpointId: await endpoint('/a'), event });
+    await workOn('deliver');
+    expect(hooks.came.map(({ body }) => JSON.parse(body).event)).toEqual([event]);
+  });
+
+  test('design 4: under an Idempotency-Key there is one message', async () => {
+    const endpointId = await endpoint('/a');
+    const ids = await Promise.all([1, 2].map(async () => (await customer.call(TEST, { endpointId }, { 'idempotency-key': 'k' })).body.result?.data.messageId));
+    const { body } = await customer.call(TEST, { endpointId }, { 'idempotency-key': 'k' });
+    expect(ids).toContain(body.result.data.messageId);
+    expect((await customer.ok(`${ADVANCED}/messages/get`, {})).messages).toHaveLength(1);
+  });
+
+  test('deliveries 2: when SQS takes nothing the message is stored, and the sweeper sends it', async () => {
+    const endpointId = await endpoint('/a');
+    const { endpoint: declared } = await import(`../../functions${TEST}.ts`);
+    const { messageId } = (await declared.run({
+      input: { endpointId }, caller: { tenant, withheld: [] }, now: system.now, repeatableId: () => 'test_1', log: { error: () => undefined },
+      deps: { ...openAll(declared.uses, environment(process.env)), queue: { send: async () => { throw new Error('SQS is out of order'); } } },
+    })).data;
+    system.now += 6 * MINUTE;
+    await system.sweep();
+    await system.drain();
+    expect(hooks.came.map(({ headers }) => headers['webhook-id'])).toEqual([messageId]);
+  });
+});
+
+describe('sending a message again', () => {
+  test('deliveries 2.8: one that was delivered is sent once more, under the same webhook-id', async () => {
+    const endpointId = await endpoint('/a');
+    const messageId = await system.publish(tenant);
+    await system.drain();
+    expect(await customer.ok(RESEND, { messageId, endpointId })).toEqual({ messageId });
+    expect(await stateOf(messageId, endpointId)).toEqual(['PENDING', 1]);
+    expect(await workOn('deliverSlow')).toEqual([{ tenant, eventId: messageId, endpointId, attemptNo: 2 }]);
+    expect(hooks.at('/a').map(({ headers }) => headers['webhook-id'])).toEqual([messageId, messageId]);
+    expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 2]);
+    expect((await attempts(messageId)).map(({ attempt }) => attempt)).toEqual([1, 2]);
+  });
+
+  test('deliveries 2.8: a double click while it is pending is one attempt more, and its schedule goes on', async () => {
+    hooks.answer('/a', { status: 500 });
+    const endpointId = await endpoint('/a');
+    const messageId = await system.publish(tenant);
+    await system.workOnNext();
+    const { nextAt } = (await system.delivery({ tenant, eventId: messageId, endpointId }))!;
+    await Promise.all([1, 2].map(() => customer.ok(RESEND, { messageId, endpointId })));
+    expect(await workOn('deliverSlow')).toHaveLength(2);
+    expect(hooks.came).toHaveLength(2);
+    expect(await system.delivery({ tenant, eventId: messageId, endpointId })).toMatchObject({ status: 'PENDING', attempts: 2, uncounted: 1, nextAt });
+  });
+
+  test('one that failed is failed again when it fails, and delivered when it does not', async () => {
+    system.timing = { schedule: [0], marginMs: 5 * MINUTE };
+    hooks.answer('/a', (_hook, nth) => ({ status: nth < 3 ? 500 : 204 }));
+    const endpointId = await endpoint('/a');
+    const messageId = await system.publish(tenant);
+    await system.drain();
+    const states = [await stateOf(messageId, endpointId)];
+    for (let i = 0; i < 2; i++) {
+      await customer.ok(RESEND, { messageId, endpointId });
+      await workOn('deliverSlow');
+      states.push(await stateOf(messageId, endpointId));
+    }
+    expect(states).toEqual([['EXHAUSTED', 1], ['EXHAUSTED', 2], ['DELIVERED', 3]]);
+  });
+
+  test('one that was not for an endpoint is delivered to it like a new one', async () => {
+    const endpointId = await endpoint('/a', { filterTypes: ['huddle.join'] });
+    const messageId = await system.publish(tenant);
+    await customer.ok(RESEND, { messageId, endpointId });
+    await workOn('deliverSlow');
+    expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 1]);
+  });
+
+  test('spec 4.7: the URLs of basic webhooks have ids among deliveries, and can be sent to again as well', async () => {
+    await customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') } });
+    const messageId = await system.publish(tenant);
+    await system.drain();
+    await customer.ok(RESEND, { messageId, endpointId: 'ep_basic_raw' });
+    await workOn('deliverSlow');
+    expect(hooks.at('/raw')).toHaveLength(2);
+  });
+
+  test('a message that there is not, or that is somebody else\'s, is NOT_FOUND', async () => {
+    const endpointId = await endpoint('/a');
+    const theirs = await system.publish((await newWebhookCustomer()).apiKey);
+    for (const messageId of ['msg_none', theirs]) expect((await outcome(customer, RESEND, { messageId, endpointId }))[0]).toBe('NOT_FOUND');
+    expect(queues.waiting('deliverSlow')).toEqual([]);
+  });
+});
+
+/** Deliveries to an endpoint in these states, a second after each other from a time on; the ids of their events. */
+async function deliveries(endpointId: string, from: number, statuses: readonly DeliveryStatus[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [index, status] of statuses.entries()) {
+    system.now = from + index * SECOND;
+    const eventId = await system.emit(tenant);
+    ids.push(eventId);
+    const pending = status === 'PENDING' ? { nextAt: system.now + HOUR, dueAt: system.now + HOUR } : {};
+    await system.table.write([upsert(DeliveryEntity, { tenant, eventId, endpointId, event: 'comment.add', status, attempts: 8, uncounted: 0, sweeps: 0, deadline: system.now + 30 * HOUR, createdAt: system.now, shard: index % 16, ...pending })]);
+  }
+  system.now = Date.now();
+  return ids;
+}
+
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe('recovering what failed', () => {
+  let endpointId: string;
+  let since: number;
+  beforeEach(async () => {
+    endpointId = await endpoint('/a');
+    since = Date.now() - HOUR;
+  });
+
+  const failed = () => new FailedDeliveries(system.table);
+  const queuedJobs = () => queues.waiting('jobs').map(({ body }) => body as JobMessage);
+  const run = (message: JobMessage) => toWorkerLambda(runJobs)(messagesEvent([message]), lambdaContext());
+  const job = (message: JobMessage) => system.table.get(JobEntity, message);
+
+  test('deliveries 2.8: it counts what failed or was cancelled since then, of this endpoint, and nothing else', async () => {
+    await deliveries(endpointId, since - 10 * SECOND, ['EXHAUSTED', 'CANCELLED']);
+    await deliveries(endpointId, since, ['EXHAUSTED', 'DELIVERED', 'CANCELLED', 'PENDING', 'EXHAUSTED']);
+    await deliveries(await endpoint('/b'), since, ['EXHAUSTED']);
+    expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 3 });
+    expect(await customer.ok(RECOVER, { endpointId, since: new Date(since + 1).toISOString() })).toEqual({ messages: 2 });
+    expect(await customer.ok(RECOVER, { endpointId, since: Date.now() })).toEqual({ messages: 0 });
+    expect(queuedJobs()).toHaveLength(2);
+  });
+
+  test('extensions: more than the bound is INVALID_ARGUMENT that says to take a later time, and no job', async () => {
+    await deliveries(endpointId, since, Array.from({ length: 4 }, () => 'EXHAUSTED' as const));
+    const jobs = new JobStore(system.table);
+    const begin = (most: number) => beginRecovery({ failed: failed(), jobs, queue: { send: async () => undefined } }, { tenant, endpointId, since }, system.now, quiet, most);
+    await expect(begin(3)).rejects.toMatchObject({ status: 'INVALID_ARGUMENT', message: 'since: more than 3 messages failed since then; take a later time' });
+    expect(await begin(4)).toBe(4);
+  });
+
+  test('deliveries 2.8: the same request once more is the same job, and gives the same number', async () => {
+    await deliveries(endpointId, since, ['EXHAUSTED', 'EXHAUSTED']);
+    const answers = await Promise.all([1, 2, 3].map(() => customer.ok(RECOVER, { endpointId, since })));
+    expect(answers).toEqual([1, 2, 3].map(() => ({ messages: 2 })));
+    expect(new Set(queuedJobs().map(({ jobId }) => jobId)).size).toBe(1);
+    const [message] = queuedJobs() as [JobMessage];
+    await run(message);
+    expect(await job(message)).toBeUndefined();
+    // Now there is nothing left of it.
+    expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 0 });
+  });
+
+  test('deliveries 2.9: what is recovered goes through the whole schedule again, by the queue of retries, and arrives', async () => {
+    const ids = await deliveries(endpointId, since, ['EXHAUSTED', 'CANCELLED', 'DELIVERED']);
+    await customer.ok(RECOVER, { endpointId, since });
+    await run(queuedJobs()[0]!);
+    const delivery = (await system.delivery({ tenant, eventId: ids[0]!, endpointId }))!;
+    expect(delivery).toMatchObject({ status: 'PENDING', attempts: 8, uncounted: 8 });
+    expect(delivery.deadline).toBeGreaterThan(Date.now() + 29 * HOUR);
+    expect(queues.waiting('deliver')).toEqual([]);
+    system.now = Date.now();
+    await workOn('deliverSlow');
+    expect(hooks.came.map(({ headers }) => headers['webhook-id']).sort()).toEqual(ids.slice(0, 2).sort());
+    expect(await stateOf(ids[0]!, endpointId)).toEqual(['DELIVERED', 9]);
+  });
+
+  test('deliveries 2.6: a run that ends half-way is taken up by the sweeper, goes on from its last step, and sends no message twice', async () => {
+    const ids = await deliveries(endpointId, since, Array.from({ length: 250 }, () => 'EXHAUSTED' as const));
+    expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 250 });
+    const [message] = queuedJobs() as [JobMessage];
+    const deps = openAll(runJobs.uses, environment(process.env)).runsJobs as RunJobDeps;
+    let steps = 0;
+    const dying: RunJobDeps = { ...deps, steps: { ...deps.steps, recoverDeliveries: async (mine, clock) => (++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.recoverDeliveries(mine, clock)) } };
+    const call = { message, clock: () => system.now, deadline: Infinity, log: quiet };
+    await expect(runJob(dying, call)).rejects.toThrow('killed');
+    const states = async () => Promise.all(ids.map(async (eventId) => (await system.delivery({ tenant, eventId, endpointId }))?.status));
+    expect((await states()).filter((status) => status === 'PENDING')).toHaveLength(100);
+
+    // While somebody may still be at it, nobody else is.
+    await runJob(deps, call);
+    expect((await states()).filter((status) => status === 'PENDING')).toHaveLength(100);
+    system.now += 2 * MINUTE;
+    await system.sweep();
+    // It also finds what other tests have left.
+    expect(system.jobs).toContainEqual(message);
+    await runJob(deps, call);
+    expect(new Set(await states())).toEqual(new Set(['PENDING']));
+    expect(await job(message)).toBeUndefined();
+    const sent = queues.waiting('deliverSlow');
+    expect(sent.map(({ body }) => body.eventId).sort()).toEqual([...ids].sort());
+  });
+
+  test('deliveries 2.7: an endpoint that has just come back gets at most 50 messages per second', async () => {
+    await deliveries(endpointId, since, Array.from({ length: 160 }, () => 'EXHAUSTED' as const));
+    await customer.ok(RECOVER, { endpointId, since });
+    await run(queuedJobs()[0]!);
+    const delays = queues.waiting('deliverSlow').map(({ delaySeconds }) => delaySeconds);
+    expect(Math.max(...delays)).toBeGreaterThanOrEqual(2);
+    for (const delay of new Set(delays)) expect(delays.filter((one) => one === delay).length).toBeLessThanOrEqual(100);
+  });
+
+  test('what cannot be recovered, or fails again at once, is passed over: the job ends', async () => {
+    await deliveries(endpointId, since, Array.from({ length: 120 }, () => 'CANCELLED' as const));
+    let asked = 0;
+    const recovery = { failed: failed(), deliveries: { recover: async () => void asked++ as undefined }, slow: { send: async () => undefined }, timing: system.timing };
+    const data = JSON.stringify({ endpointId, since, until: system.now, messages: 120 });
+    const reached = await recoverStep(recovery, { tenant, data }, () => system.now);
+    expect(await recoverStep(recovery, { tenant, data, progress: JSON.stringify(reached) }, () => system.now)).toBe('done');
+    expect(asked).toBe(120);
+  });
+
+  test('a job without time left goes on by another message, and a job that is gone is no matter', async () => {
+    await deliveries(endpointId, since, Array.from({ length: 120 }, () => 'EXHAUSTED' as const));
+    await customer.ok(RECOVER, { endpointId, since });
+    const [message] = queuedJobs() as [JobMessage];
+    queues.clear();
+    const deps = openAll(runJobs.uses, environment(process.env)).runsJobs as RunJobDeps;
+    const call = { message, clock: () => Date.now(), log: quiet };
+    await runJob(deps, { ...call, deadline: Date.now() });
+    expect(queuedJobs()).toEqual([message]);
+    expect((await job(message))?.leaseUntil).toBeUndefined();
+    await runJob(deps, { ...call, deadline: Infinity });
+    expect(await job(message)).toBeUndefined();
+    expect(await failed().count({ tenant, endpointId, since, until: Date.now() }, 1_000)).toBe(0);
+    await runJob(deps, { ...call, deadline: Infinity });
+  });
+});
+
+describe('removals', () => {
+  test('design 5: what the request that deleted a thread had no time for, a job removes', async () => {
+    const at = { organizationId: 'acme', documentId: 'nda' };
+    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', createOrganization: true, documents: [{ documentId: 'nda' }] });
+    await customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId: 't', commentData: [1, 2, 3].map((n) => ({ commentText: `${n}`, from: { userId: 'ada' } })) }] });
+    const items = async () => (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${tenant}#`));
+    const head = (await items()).find(({ _t }) => _t === 'Thread')!;
+    const [, , , organization, , document] = head.PK.split('#');
+    const [comment] = (await items()).filter(({ _t }) => _t === 'Comment');
+    const thread = { annotationId: 't', createdAt: head.createdAt, first: { commentId: comment!.commentId, createdAt: comment!.createdAt } };
+    // As it is left by a function that ended right after its first transaction.
+    await system.table.write([{ remove: { PK: head.PK, SK: head.SK } }, beginJob(tenant, { jobId: 'job_1', kind: 'removeRecords', data: { organization, document, documentId: 'nda', thread }, dueAt: system.now }, system.now)]);
+    system.now += MINUTE;
+    await system.sweep();
+    expect(system.jobs).toContainEqual({ tenant, jobId: 'job_1' });
+    expect(await toWorkerLambda(runJobs)(messagesEvent([{ tenant, jobId: 'job_1' }]), lambdaContext())).toEqual({ batchItemFailures: [] });
+    expect((await items()).filter(({ _t }) => ['Comment', 'Job', 'Thread', 'RecordId', 'Involvement'].includes(_t))).toEqual([]);
+  });
+});

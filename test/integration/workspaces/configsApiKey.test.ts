@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { post } from '../../support/requests.ts';
+import { newWorkspace } from '../../support/workspaces.ts';
+import { handler as getConfig } from '../../../functions/v2/workspace/apikeyconfig/get.ts';
+import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
+
+const GET = '/v2/workspace/apikeyconfig/get';
+const UPDATE = '/v2/workspace/apikeyconfig/update';
+
+let engine: Engine;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newCustomer();
+});
+
+const initial = {
+  ownerEmail: expect.stringMatching(/^owner-.*@example\.com$/),
+  planInfo: { type: 'selfHosted' },
+  defaultDocumentAccessType: 'public',
+  isPrivateCommentsEnabled: false,
+  requireJwtToken: false,
+  requireAutoOrgUser: false,
+};
+
+describe('the settings of an API key (facts C1)', () => {
+  test('read as never configured, with the owner of its workspace', async () => {
+    const { ownerEmail, keyHeaders } = await newWorkspace();
+    const { body } = await post(getConfig, keyHeaders, {});
+    expect(body).toEqual({ result: { status: 'success', message: 'API key metadata retrieved successfully.', data: { ...initial, ownerEmail } } });
+  });
+
+  test('an update answers with what was written, keys masked, and nothing else', async () => {
+    const aiModelApiKey = [{ provider: 'anthropic', customerApiKey: 'sk-ant-0123456789-x7Qa' }, { provider: 'openai', customerApiKey: 'short' }];
+    expect(await customer.ok(UPDATE, { enablePrivateComments: true, requireJwtToken: null })).toEqual({ enablePrivateComments: true });
+    expect(await customer.ok(UPDATE, { defaultDocumentAccessType: 'organizationPrivate', aiModelApiKey }))
+      .toEqual({ defaultDocumentAccessType: 'organizationPrivate', aiModelsConfig: { anthropic: { displayText: '****x7Qa' }, openai: { displayText: '****' } } });
+    expect(await customer.ok(GET, {})).toEqual({
+      ...initial, isPrivateCommentsEnabled: true, defaultDocumentAccessType: 'organizationPrivate', aiModelsConfig: { anthropic: { displayText: '****x7Qa' }, openai: { displayText: '****' } },
+    });
+  });
+
+  test('a key of one provider replaces and removes no other\'s; an empty one removes its own', async () => {
+    const set = (provider: string, customerApiKey: string) => customer.ok(UPDATE, { aiModelApiKey: [{ provider, customerApiKey }] });
+    await set('openai', 'sk-0123456789-0001');
+    await set('gemini', 'gm-0123456789-0002');
+    expect(await set('openai', 'sk-0123456789-0003')).toEqual({ aiModelsConfig: { openai: { displayText: '****0003' } } });
+    expect((await customer.ok(GET, {})).aiModelsConfig).toEqual({ openai: { displayText: '****0003' }, gemini: { displayText: '****0002' } });
+    expect(await set('openai', '')).toEqual({ aiModelsConfig: {} });
+    expect((await customer.ok(GET, {})).aiModelsConfig).toEqual({ gemini: { displayText: '****0002' } });
+    await set('gemini', '');
+    expect(await customer.ok(GET, {})).toEqual(initial);
+  });
+
+  test('are those of one API key, and not of the workspace', async () => {
+    const { ownerEmail, headers, keyHeaders } = await newWorkspace();
+    const { apiKey, authToken } = (await post(createKey, headers, { ownerEmail, type: 'testing', createAuthToken: true })).body.result.data;
+    await customer.call(UPDATE, { requireJwtToken: true }, keyHeaders);
+    const { data } = (await post(getConfig, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {})).body.result;
+    expect(data).toEqual({ ...initial, ownerEmail });
+  });
+
+  test.each([
+    ['an unknown field', { requireJwtToken: true, allowEverything: true }, 'data has unknown keys: allowEverything'],
+    ['a field __proto__', JSON.parse('{"requireJwtToken":true,"__proto__":{"requireAutoOrgUser":true}}'), 'data has unknown keys: __proto__'],
+    ['a text for a boolean', { requireJwtToken: 'true' }, 'requireJwtToken must be a boolean'],
+    ['an unknown access type', { defaultDocumentAccessType: 'private' }, 'defaultDocumentAccessType must be "public" or "restricted" or "organizationPrivate"'],
+    ['an unknown provider', { aiModelApiKey: [{ provider: 'mistral', customerApiKey: 'k' }] }, 'aiModelApiKey[0].provider must be "openai" or "anthropic" or "gemini"'],
+    ['a provider twice', { aiModelApiKey: [{ provider: 'openai', customerApiKey: 'k' }, { provider: 'openai', customerApiKey: 'l' }] }, 'aiModelApiKey must name each provider once'],
+    ['a key of over 4,096 bytes', { aiModelApiKey: [{ provider: 'openai', customerApiKey: 'k'.repeat(4_097) }] }, 'aiModelApiKey[0].customerApiKey must have at most 4096 characters'],
+    ['no key', { aiModelApiKey: [{ provider: 'openai' }] }, 'aiModelApiKey[0].customerApiKey is required'],
+  ])('%s is INVALID_ARGUMENT, and nothing is stored', async (_what, data, message) => {
+    const { status, body } = await customer.call(UPDATE, data);
+    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
+    expect(await customer.ok(GET, {})).toEqual(initial);
+  });
+});
+
+describe('defaultDocumentAccessType', () => {
+  const ADD = '/v2/organizations/documents/add';
+  const accessTypes = async (organizationId = 'acme') => Object.fromEntries((await customer.ok('/v2/organizations/documents/get', { organizationId })).map(({ id, accessType }: any) => [id, accessType]));
+  const add = (documentId: string, more: object = {}) => customer.ok(ADD, { organizationId: 'acme', createOrganization: true, documents: [{ documentId }], ...more });
+
+  test('is what documents are open to that are added from then on, and no others', async () => {
+    await add('before');
+    await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
+    await add('after');
+    await add('before');
+    await customer.ok(UPDATE, { defaultDocumentAccessType: 'organizationPrivate' });
+    await add('later');
+    expect(await accessTypes()).toEqual({ before: 'public', after: 'restricted', later: 'organizationPrivate' });
+  });
+
+  test('is what documents are open to that come with a user', async () => {
+    await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
+    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, documentId: 'new', createDocument: true, users: [{ userId: 'ada' }] });
+    expect(await accessTypes()).toEqual({ new: 'restricted' });
+  });
+
+  test('closes a document to those who were given nothing', async () => {
+    await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
+    await add('secret');
+    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'member' }] });
+    const { member } = await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['member'], documentIds: ['secret'] });
+    expect(member.documents.secret).toMatchObject({ errorCode: 'permission_denied', accessType: 'restricted' });
+  });
+
+  test('says nothing of folders, nor of documents in them: those have the folder\'s', async () => {
+    await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
+    await add('filed', { folderId: 'folder', createFolder: true });
+    expect(await accessTypes()).toEqual({ filed: 'public' });
+  });
+
+  test('is that of the API key that adds', async () => {
+    await (await newCustomer()).ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
+    await add('mine');
+    expect(await accessTypes()).toEqual({ mine: 'public' });
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import * as registry from '../../../functions/index.ts';
+import { environment, mergeGrants } from '../../../lib/app/capability.ts';
+import { EmailConfigEntity } from '../../../lib/workspaces/configs/emailConfig.ts';
+import { openTable, replace } from '../../../lib/table/table.ts';
+import type { Endpoint } from '../../../lib/app/endpoint.ts';
+import { capabilitiesOf } from '../../../lib/http/capabilities.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { everyItem } from '../../support/items.ts';
+
+const EMAIL_KEY = 'SG.email-provider-key-4711';
+const AI_KEY = 'sk-ai-model-api-key-4711';
+const TOKEN = 'permission-provider-token-4711';
+const secrets = [EMAIL_KEY, AI_KEY, TOKEN];
+
+const update = (config: string) => `/v2/workspace/${config}/update`;
+const get = (config: string) => `/v2/workspace/${config}/get`;
+
+let engine: Engine;
+let customer: Customer;
+let lines: string[];
+beforeAll(async () => {
+  engine = await startEngine();
+  // Powertools then writes through the console, where it can be read.
+  Object.assign(process.env, { POWERTOOLS_DEV: 'true', POWERTOOLS_LOG_LEVEL: 'DEBUG' });
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  lines = [];
+  for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const) jest.spyOn(console, method).mockImplementation((...texts: unknown[]) => { lines.push(texts.map(String).join(' ')); });
+  customer = await newCustomer();
+});
+afterEach(() => { jest.restoreAllMocks(); });
+
+/** Fails when a text has one of the secrets, plain or in an encoding that hides nothing. */
+function expectNoSecret(text: string): void {
+  for (const secret of secrets) {
+    for (const form of [secret, Buffer.from(secret).toString('base64').slice(0, -4), Buffer.from(secret).toString('hex'), encodeURIComponent(secret)]) expect(text).not.toContain(form);
+  }
+}
+
+async function storeSecrets(headers: Record<string, string> = {}): Promise<void> {
+  const sent = [
+    [update('emailconfig'), { emailServiceConfig: { apiKey: EMAIL_KEY } }],
+    [update('apikeyconfig'), { aiModelApiKey: [{ provider: 'openai', customerApiKey: AI_KEY }] }],
+    [update('permissionproviderconfig'), { permissionProviderConfig: { authToken: TOKEN } }],
+  ] as const;
+  for (const [path, data] of sent) expect((await customer.call(path, data, headers)).status).toBe(200);
+}
+
+describe('no secret of a configuration (design 3)', () => {
+  test('lies in the table, not even in the answers kept for an Idempotency-Key', async () => {
+    await storeSecrets();
+    await storeSecrets({ 'idempotency-key': 'once' });
+    const items = await everyItem(engine);
+    expect(items.filter(({ _t }) => ['EmailConfig', 'ApiKeyConfig', 'PermissionProviderConfig', 'Idempotency'].includes(_t))).toHaveLength(6);
+    for (const item of items) {
+      expectNoSecret(JSON.stringify(item));
+      for (const value of Object.values(item)) if (value instanceof Uint8Array) expectNoSecret(Buffer.from(value).toString('latin1'));
+    }
+    expect((await customer.ok(get('emailconfig'), {})).emailServiceConfig.apiKey).toBe(EMAIL_KEY);
+    expect((await customer.ok(get('permissionproviderconfig'), {})).permissionProviderConfig.authToken).toBe(TOKEN);
+  });
+
+  test('gets into an answer but the two that hand it to its owner', async () => {
+    await storeSecrets();
+    for (const config of ['apikeyconfig', 'activityconfig', 'notificationconfig', 'domains']) expectNoSecret(JSON.stringify((await customer.call(get(config), {})).body));
+    expectNoSecret(JSON.stringify((await customer.call(update('permissionproviderconfig'), { permissionProviderConfig: { authToken: TOKEN } })).body));
+    expectNoSecret(JSON.stringify((await customer.call(update('apikeyconfig'), { aiModelApiKey: [{ provider: 'openai', customerApiKey: AI_KEY }] })).body));
+  });
+
+  test('gets into the message of an error, or into a log line, also when the call fails', async () => {
+    await storeSecrets();
+    const refused = await Promise.all([
+      customer.call(update('emailconfig'), { emailServiceConfig: { apiKey: `${EMAIL_KEY}\n` } }),
+      customer.call(update('emailconfig'), { emailServiceConfig: { apiKey: EMAIL_KEY, type: EMAIL_KEY.repeat(9) } }),
+      customer.call(update('emailconfig'), { emailServiceConfig: { apiKey: { key: EMAIL_KEY }, fromEmail: EMAIL_KEY } }),
+      customer.call(update('apikeyconfig'), { aiModelApiKey: [{ provider: 'openai', customerApiKey: AI_KEY }, { provider: 'openai', customerApiKey: AI_KEY }] }),
+      customer.call(update('apikeyconfig'), { aiModelApiKey: [{ provider: AI_KEY, customerApiKey: [AI_KEY] }] }),
+      customer.call(update('permissionproviderconfig'), { permissionProviderConfig: { authToken: TOKEN.repeat(200), permissionProviderUrl: `https://user:${TOKEN}@example.com` } }),
+      customer.call(update('permissionproviderconfig'), { permissionProviderConfig: { permissionProviderUrl: `https://${TOKEN}@127.0.0.1/${TOKEN}` } }),
+    ]);
+    for (const { status, body } of refused) {
+      expect(status).toBe(400);
+      expectNoSecret(JSON.stringify(body));
+    }
+    const table = openTable(environment(process.env));
+    jest.spyOn(table, 'write').mockRejectedValue(new Error('The table is broken'));
+    for (const [config, data] of [['emailconfig', { emailServiceConfig: { apiKey: EMAIL_KEY } }], ['permissionproviderconfig', { permissionProviderConfig: { authToken: TOKEN } }]] as const) {
+      const { status, body } = await customer.call(update(config), data);
+      expect(status).toBe(500);
+      expectNoSecret(JSON.stringify(body));
+    }
+    expect(lines.filter((line) => line.includes('The table is broken'))).toHaveLength(2);
+    expect(lines.length).toBeGreaterThanOrEqual(12);
+    for (const line of lines) expectNoSecret(line);
+  });
+
+  test('opens for another tenant, whose item it was copied to', async () => {
+    await storeSecrets();
+    const other = await newCustomer();
+    await other.ok(update('emailconfig'), { emailServiceConfig: { apiKey: 'another' } });
+    const table = openTable(environment(process.env));
+    const [own, foreign] = [await table.get(EmailConfigEntity, { tenant: customer.apiKey }), await table.get(EmailConfigEntity, { tenant: other.apiKey })];
+    await table.write([replace(EmailConfigEntity, { ...foreign!, emailServiceConfig: own!.emailServiceConfig, tenant: other.apiKey }, foreign!._r)]);
+    const { status, body } = await other.call(get('emailconfig'), {});
+    expect(status).toBe(500);
+    expectNoSecret(JSON.stringify(body));
+    for (const line of lines) expectNoSecret(line);
+  });
+});
+
+describe('the functions of configurations', () => {
+  const endpoints = (Object.values(registry) as Endpoint[]).filter(({ path, twinOf }) => twinOf === undefined && /\/(emailconfig|activityconfig|notificationconfig|apikeyconfig|permissionproviderconfig|domains)\//.test(path));
+  const granted = (endpoint: Endpoint, resource: string) => mergeGrants(capabilitiesOf(endpoint).flatMap(({ grants }) => grants)).find((grant) => grant.resource === resource)?.actions ?? [];
+
+  test('only those may read the master key that seal or open a secret', () => {
+    expect(endpoints.filter((endpoint) => granted(endpoint, 'secret/masterKey').length > 0).map(({ path }) => path).sort())
+      .toEqual([update('apikeyconfig'), get('emailconfig'), update('emailconfig'), get('permissionproviderconfig'), update('permissionproviderconfig')].sort());
+  });
+
+  test('those that read can put nothing; all of them count calls with UpdateItem', () => {
+    for (const endpoint of endpoints) expect(granted(endpoint, 'table')).toEqual(endpoint.kind === 'read' ? ['GetItem', 'UpdateItem'] : ['GetItem', 'PutItem', 'UpdateItem']);
+  });
+
+  test('those that hand out a secret verify the caller\'s credentials afresh', () => {
+    expect(endpoints.filter(({ freshCredentials }) => freshCredentials).map(({ path }) => path).sort()).toEqual([get('emailconfig'), update('emailconfig'), get('permissionproviderconfig')].sort());
+  });
+});

@@ -1,0 +1,300 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { handler as addOrganizations } from '../../../functions/v2/organizations/add.ts';
+import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
+import { handler as renameKey } from '../../../functions/v2/workspace/apikey/update.ts';
+import { handler as getKeys } from '../../../functions/v2/workspace/apikeys/get.ts';
+import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
+import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
+import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
+import { Table, upsert } from '../../../lib/table/table.ts';
+import { Credentials } from '../../../lib/http/credentials.ts';
+import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { eventOf, post, send } from '../../support/requests.ts';
+import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+
+let engine: Engine;
+let table: Table;
+let reads: { consistent: boolean }[];
+let mine: TestWorkspace;
+let other: TestWorkspace;
+
+beforeAll(async () => {
+  engine = await startEngine({ sdk: true });
+  const client = new DynamoDBClient({});
+  client.middlewareStack.add((next, { commandName }) => (args) => {
+    if (commandName === 'GetItemCommand') reads.push({ consistent: (args.input as { ConsistentRead?: boolean }).ConsistentRead === true });
+    return next(args);
+  }, { step: 'initialize' });
+  table = new Table(DynamoDBDocumentClient.from(client), TABLE_NAME);
+  reads = [];
+  mine = await newWorkspace();
+  other = await newWorkspace();
+});
+afterAll(() => engine.stop());
+beforeEach(() => { reads = []; });
+
+/** Stores an API key with tokens of these texts. */
+async function storeKey(apiKey: string, tokens: string[], expiresAt?: number): Promise<void> {
+  await table.write([upsert(ApiKeyEntity, { apiKey, workspaceId: 'ws', tokenHashes: tokens.map(tokenHash), pageKey: new Uint8Array(32), expiresAt, createdAt: 0 })]);
+}
+
+describe('every failure is the same', () => {
+  const apiKey = 'x-svc-api-key';
+  const authToken = 'x-svc-auth-token';
+
+  test.each<[string, () => Record<string, string> | Promise<Record<string, string>>]>([
+    ['no headers', () => ({})],
+    ['no token', () => ({ [apiKey]: mine.apiKey })],
+    ['no key', () => ({ [authToken]: mine.authToken })],
+    ['an empty key', () => ({ [apiKey]: '', [authToken]: mine.authToken })],
+    ['an empty token', () => ({ [apiKey]: mine.apiKey, [authToken]: '' })],
+    ['an unknown key', () => ({ [apiKey]: 'key_unknown', [authToken]: mine.authToken })],
+    ['a key of excessive length', () => ({ [apiKey]: 'k'.repeat(513), [authToken]: mine.authToken })],
+    ['a wrong token', () => ({ [apiKey]: mine.apiKey, [authToken]: 'wrong' })],
+    ['a token with another last character', () => ({ [apiKey]: mine.apiKey, [authToken]: `${mine.authToken.slice(0, -1)}${mine.authToken.endsWith('A') ? 'B' : 'A'}` })],
+    ['another key\'s token', () => ({ [apiKey]: mine.apiKey, [authToken]: other.authToken })],
+    ['the workspace\'s token', () => ({ [apiKey]: mine.apiKey, [authToken]: mine.workspaceAuthToken })],
+    ['an expired key', async () => {
+      await storeKey('key_expired', ['right'], Date.now());
+      return { [apiKey]: 'key_expired', [authToken]: 'right' };
+    }],
+    ['a key without tokens', async () => {
+      await storeKey('key_tokenless', []);
+      return { [apiKey]: 'key_tokenless', [authToken]: 'any' };
+    }],
+    ['the hash of the token', () => ({ [apiKey]: mine.apiKey, [authToken]: Buffer.from(tokenHash(mine.authToken)).toString('base64') })],
+  ])('spec 5: %s is PERMISSION_DENIED in one and the same answer', async (_what, headers) => {
+    const { status, body } = await post(getOrganizations, await headers(), {});
+    expect(status).toBe(403);
+    expect(body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } });
+  });
+
+  test.each<[string, () => Record<string, string>]>([
+    ['no headers', () => ({})],
+    ['no token', () => ({ 'x-svc-workspace-id': mine.id })],
+    ['an unknown workspace', () => ({ 'x-svc-workspace-id': 'ws_unknown', 'x-svc-workspace-auth-token': mine.workspaceAuthToken })],
+    ['a wrong token', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-workspace-auth-token': 'f'.repeat(32) })],
+    ['another workspace\'s token', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-workspace-auth-token': other.workspaceAuthToken })],
+    ['a wrong token beside the right one in the header of API keys', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-workspace-auth-token': 'wrong', 'x-svc-auth-token': mine.workspaceAuthToken })],
+    ['the token of an API key in the header of API keys', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-auth-token': mine.authToken })],
+    ['another workspace\'s token in the header of API keys', () => ({ 'x-svc-workspace-id': mine.id, 'x-svc-auth-token': other.workspaceAuthToken })],
+    ['the credentials of an API key', () => ({ 'x-svc-workspace-id': mine.apiKey, 'x-svc-workspace-auth-token': mine.authToken })],
+  ])('spec 5: at workspace level %s is PERMISSION_DENIED in one and the same answer', async (_what, headers) => {
+    const { status, body } = await post(getWorkspace, headers(), {});
+    expect(status).toBe(403);
+    expect(body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid auth token for workspace.' } });
+    expect((await post(getKeys, headers(), {})).body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid workspace credentials.' } });
+  });
+
+  test('design 4: credentials come first: a stranger learns nothing about the body', async () => {
+    for (const body of ['not json', '{}', '{"data":{"organizations":3}}', 'x'.repeat(6_000_000)]) {
+      const { status } = await send(addOrganizations, eventOf(body));
+      expect(status).toBe(403);
+    }
+  });
+});
+
+describe('the token of a workspace', () => {
+  const id = 'x-svc-workspace-id';
+  const authToken = 'x-svc-auth-token';
+
+  test.each<[string, () => Record<string, string>]>([
+    ['in the header of API keys', () => ({ [authToken]: mine.workspaceAuthToken })],
+    ['in the header of API keys beside an empty API key and an empty workspace token', () => ({ [authToken]: mine.workspaceAuthToken, 'x-svc-api-key': '', 'x-svc-workspace-auth-token': '' })],
+    ['in its own header, which wins over the header of API keys', () => ({ [authToken]: 'wrong', 'x-svc-workspace-auth-token': mine.workspaceAuthToken })],
+  ])('is accepted %s', async (_where, headers) => {
+    const { status, body } = await post(getWorkspace, { [id]: mine.id, ...headers() }, {});
+    expect({ status, id: body.result?.data.id, authToken: body.result?.data.authToken }).toEqual({ status: 200, id: mine.id, authToken: mine.workspaceAuthToken });
+  });
+
+  test('makes a repetition under an Idempotency-Key safe in either header', async () => {
+    const rename = { apiKey: mine.apiKey, apiKeyName: 'Renamed' };
+    const [first, second] = [{ [authToken]: mine.workspaceAuthToken }, { 'x-svc-workspace-auth-token': mine.workspaceAuthToken }];
+    for (const headers of [first, second]) expect((await post(renameKey, { [id]: mine.id, ...headers, 'idempotency-key': 'rename-once' }, rename)).status).toBe(200);
+  });
+
+  test('is not needed for a call with an API key that names the workspace as well: the id alone selects no level', async () => {
+    const { status } = await post(getOrganizations, { ...mine.keyHeaders, [id]: mine.id }, {});
+    expect(status).toBe(200);
+    expect((await post(getOrganizations, { [id]: mine.id, [authToken]: mine.workspaceAuthToken }, {})).status).toBe(403);
+  });
+});
+
+describe('what is remembered', () => {
+  const NOW = 1_800_000_000_000;
+  const at = (now: number, fresh = false) => ({ now, fresh });
+  const denied = { status: 'PERMISSION_DENIED' };
+
+  test('design 3: a revoked token works from memory for less than 10 s', async () => {
+    const credentials = new Credentials(table);
+    await storeKey('key_revoked', ['old']);
+    await credentials.apiKey('key_revoked', 'old', at(NOW));
+    await storeKey('key_revoked', ['new']);
+    await expect(credentials.apiKey('key_revoked', 'old', at(NOW + 9_999))).resolves.toMatchObject({ tenant: 'key_revoked' });
+    await expect(credentials.apiKey('key_revoked', 'old', at(NOW + 10_000))).rejects.toMatchObject(denied);
+    // The last one asks again whether the token is new.
+    expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
+  });
+
+  test('design 3: calls do not prolong the time for which a record is believed', async () => {
+    const credentials = new Credentials(table);
+    await storeKey('key_busy', ['old']);
+    for (let now = NOW; now < NOW + 10_000; now += 1_000) await credentials.apiKey('key_busy', 'old', at(now));
+    await storeKey('key_busy', ['new']);
+    await expect(credentials.apiKey('key_busy', 'old', at(NOW + 10_000))).rejects.toMatchObject(denied);
+    // The last one asks again whether the token is new.
+    expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
+  });
+
+  test('design 3: verifying costs one eventually consistent read, once in 10 s, also for calls at once', async () => {
+    const credentials = new Credentials(table);
+    await storeKey('key_read', ['t']);
+    await Promise.all(Array.from({ length: 20 }, () => credentials.apiKey('key_read', 't', at(NOW))));
+    await credentials.apiKey('key_read', 't', at(NOW + 9_999));
+    expect(reads).toEqual([{ consistent: false }]);
+  });
+
+  test('design 3: a fresh check reads consistently every time, and sees a revocation at once', async () => {
+    const credentials = new Credentials(table);
+    await storeKey('key_fresh', ['old']);
+    await credentials.apiKey('key_fresh', 'old', at(NOW, true));
+    await storeKey('key_fresh', ['new']);
+    await expect(credentials.apiKey('key_fresh', 'old', at(NOW, true))).rejects.toMatchObject(denied);
+    expect(reads).toEqual([{ consistent: true }, { consistent: true }]);
+  });
+
+  test('design 3: that a key does not exist is remembered for 1 s', async () => {
+    const credentials = new Credentials(table);
+    await expect(credentials.apiKey('key_late', 't', at(NOW))).rejects.toMatchObject(denied);
+    await storeKey('key_late', ['t']);
+    await expect(credentials.apiKey('key_late', 't', at(NOW + 999))).rejects.toMatchObject(denied);
+    expect(reads).toHaveLength(1);
+    await expect(credentials.apiKey('key_late', 't', at(NOW + 1_000))).resolves.toMatchObject({ tenant: 'key_late' });
+  });
+
+  test('accepts a new token at once, though the key was just read', async () => {
+    const credentials = new Credentials(table);
+    await storeKey('key_second', ['first']);
+    await credentials.apiKey('key_second', 'first', at(NOW));
+    await storeKey('key_second', ['first', 'second']);
+    await expect(credentials.apiKey('key_second', 'second', at(NOW + 1))).resolves.toMatchObject({ tenant: 'key_second' });
+    expect(reads).toEqual([{ consistent: false }, { consistent: true }]);
+  });
+
+  test('accepts a new token at once when the first read is older than the token', async () => {
+    const credentials = new Credentials({ get: async (_entity: unknown, { apiKey }: { apiKey: string }, { eventual }: { eventual: boolean }) => ({
+      apiKey, workspaceId: 'ws', tokenHashes: eventual ? [] : [tokenHash('new')], pageKey: new Uint8Array(32), createdAt: 0, _r: 1,
+    }) } as unknown as Table);
+    await expect(credentials.apiKey('key', 'new', at(NOW))).resolves.toMatchObject({ tenant: 'key' });
+  });
+
+  test('refuses a second new token within the same second, and accepts it after that second', async () => {
+    const credentials = new Credentials(table);
+    await storeKey('key_third', ['first']);
+    await expect(credentials.apiKey('key_third', 'second', at(NOW))).rejects.toMatchObject(denied);
+    await storeKey('key_third', ['first', 'second']);
+    await expect(credentials.apiKey('key_third', 'second', at(NOW + 999))).rejects.toMatchObject(denied);
+    await expect(credentials.apiKey('key_third', 'second', at(NOW + 1_000))).resolves.toMatchObject({ tenant: 'key_third' });
+  });
+
+  test('guessing tokens of a known key costs one read per second, and does not disturb its owner', async () => {
+    const credentials = new Credentials(table);
+    await storeKey('key_guessed', ['right']);
+    await credentials.apiKey('key_guessed', 'right', at(NOW));
+    reads = [];
+    for (let now = NOW; now < NOW + 2_000; now += 100) {
+      await expect(credentials.apiKey('key_guessed', `guess ${now}`, at(now))).rejects.toMatchObject(denied);
+      await credentials.apiKey('key_guessed', 'right', at(now));
+    }
+    expect(reads).toEqual([{ consistent: true }, { consistent: true }]);
+  });
+
+  test('50 requests with an unknown token at the same time cause one fresh read, and all of them use its result', async () => {
+    const credentials = new Credentials(table);
+    await storeKey('key_rush', ['first']);
+    await credentials.apiKey('key_rush', 'first', at(NOW));
+    await storeKey('key_rush', ['first', 'second']);
+    reads = [];
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, (_, n) => credentials.apiKey('key_rush', n % 2 ? 'second' : `guess ${n}`, at(NOW + n))));
+    expect(reads).toEqual([{ consistent: true }]);
+    expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map((_, n) => (n % 2 ? 'fulfilled' : 'rejected')));
+  });
+
+  test('guessing unknown keys never causes a fresh read', async () => {
+    const credentials = new Credentials(table);
+    for (let n = 0; n < 20; n++) await expect(credentials.apiKey('key_nobody', `guess ${n}`, at(NOW + n))).rejects.toMatchObject(denied);
+    expect(reads).toEqual([{ consistent: false }]);
+  });
+
+  test('accepts a new workspace token at once', async () => {
+    const credentials = new Credentials(table);
+    const stored = await table.get(WorkspaceEntity, { workspaceId: mine.id });
+    await credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW));
+    await table.write([upsert(WorkspaceEntity, { ...stored!, tokenHashes: [...stored!.tokenHashes, tokenHash('new')] })]);
+    await expect(credentials.workspace(mine.id, 'new', at(NOW + 1))).resolves.toMatchObject({ workspaceId: mine.id });
+    await table.write([upsert(WorkspaceEntity, stored!)]);
+  });
+
+  test('design 3: an API key stops at the moment it expires, also from memory', async () => {
+    const credentials = new Credentials(table);
+    await storeKey('key_expiring', ['t'], NOW + 5_000);
+    await credentials.apiKey('key_expiring', 't', at(NOW + 4_999));
+    await expect(credentials.apiKey('key_expiring', 't', at(NOW + 5_000))).rejects.toMatchObject(denied);
+  });
+
+  test('design 3: implausible headers are refused without a read', async () => {
+    const credentials = new Credentials(table);
+    for (const key of [undefined, '', 'k'.repeat(513)]) await expect(credentials.apiKey(key, 't', at(NOW))).rejects.toMatchObject(denied);
+    for (const token of [undefined, '', 't'.repeat(513)]) await expect(credentials.workspace('ws', token, at(NOW))).rejects.toMatchObject(denied);
+    expect(reads).toEqual([]);
+  });
+
+  test('spec 5: the workspace level is remembered in the same way', async () => {
+    const credentials = new Credentials(table);
+    const stored = await table.get(WorkspaceEntity, { workspaceId: mine.id });
+    reads = [];
+    await credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW));
+    await table.write([upsert(WorkspaceEntity, { ...stored!, tokenHashes: [] })]);
+    await expect(credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW + 9_999))).resolves.toMatchObject({ workspaceId: mine.id, ownerEmail: mine.ownerEmail });
+    await expect(credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW + 10_000))).rejects.toMatchObject(denied);
+    await table.write([upsert(WorkspaceEntity, stored!)]);
+    // The last one asks again whether the token is new.
+    expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
+  });
+});
+
+describe('the memory itself', () => {
+  /** Credentials over a table that knows every key, with the token `t`, and counts what is read. */
+  function counting() {
+    const ids: string[] = [];
+    let failures = 0;
+    const get = async (_entity: unknown, { apiKey }: { apiKey: string }) => {
+      ids.push(apiKey);
+      if (failures-- > 0) throw new Error('The table is away');
+      return { apiKey, workspaceId: 'ws', tokenHashes: [tokenHash('t')], pageKey: new Uint8Array(32), createdAt: 0, _r: 1 };
+    };
+    return { ids, failNext: (times: number) => { failures = times; }, credentials: new Credentials({ get } as unknown as Table) };
+  }
+  const options = { now: 0, fresh: false };
+
+  test('design 3: it is bounded: the oldest of 1,001 keys is forgotten, and only that one', async () => {
+    const { ids, credentials } = counting();
+    for (let i = 0; i <= 1_000; i++) await credentials.apiKey(`key ${i}`, 't', options);
+    ids.length = 0;
+    await credentials.apiKey('key 1', 't', options);
+    await credentials.apiKey('key 1000', 't', options);
+    expect(ids).toEqual([]);
+    await credentials.apiKey('key 0', 't', options);
+    expect(ids).toEqual(['key 0']);
+  });
+
+  test('design 3: a read that failed is not remembered', async () => {
+    const { ids, failNext, credentials } = counting();
+    failNext(1);
+    await expect(credentials.apiKey('key', 't', options)).rejects.toThrow('The table is away');
+    await expect(credentials.apiKey('key', 't', options)).resolves.toMatchObject({ tenant: 'key' });
+    expect(ids).toHaveLength(2);
+  });
+});

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { handler as createApiKey } from '../../../functions/v2/workspace/apikey/create.ts';
+import { endpoint, handler } from '../../../functions/v2/workspace/email/send-login-link.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
+import { openTable, upsert } from '../../../lib/table/table.ts';
+import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
+import { SesMailer } from '../../../lib/mail/senders/mailer.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { CONTINUE_URL, mailedToken, openLink, postFrom, pressButton, tokenIn } from '../../support/email.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { everyItem } from '../../support/items.ts';
+import { post } from '../../support/requests.ts';
+import { newWorkspace } from '../../support/workspaces.ts';
+
+const SENT = { result: { status: 'success', message: 'Login link sent successfully', data: null } };
+
+let engine: Engine;
+beforeAll(async () => { engine = await startEngine(); });
+afterAll(() => engine.stop());
+beforeEach(() => { engine.mails.length = 0; });
+afterEach(() => { jest.restoreAllMocks(); });
+
+const someone = () => `someone-${randomUUID()}@example.com`;
+const sendLink = (email: string, continueUrl: string, to = handler) => post(to, {}, { email, continueUrl });
+
+/** Lets the product of an API key run on these domains. */
+async function allow(apiKey: string, domains: string[]): Promise<void> {
+  await openTable(environment(process.env)).write([upsert(AllowedDomainsEntity, { tenant: apiKey, domains })]);
+}
+
+describe('a login link', () => {
+  test('facts C1: is mailed to the owner, in a mail with a text and an HTML part', async () => {
+    const { ownerEmail } = await newWorkspace();
+    expect(await sendLink(ownerEmail, CONTINUE_URL)).toMatchObject({ status: 200, body: SENT });
+    const [mail, ...others] = engine.mails;
+    expect(others).toEqual([]);
+    expect(mail).toMatchObject({ from: 'no-reply@example.com', to: [ownerEmail], subject: 'Verify your e-mail address', headers: { 'Auto-Submitted': 'auto-generated' } });
+    const link = `https://api.test/v2/workspace/email/verify?token=${tokenIn(mail!.text)}`;
+    expect(mail!.text.split('\n')).toContain(link);
+    expect(mail!.html).toContain(`href="${link}"`);
+  });
+
+  test('goes to the address under which the workspace was created, however it is written in the call', async () => {
+    const { ownerEmail } = await newWorkspace();
+    await sendLink(ownerEmail.toUpperCase(), CONTINUE_URL);
+    expect(engine.mails[0]?.to).toEqual([ownerEmail]);
+  });
+
+  test('design 3: has a token of 256 bits, another one every time', async () => {
+    const workspace = await newWorkspace();
+    const tokens = new Set<string>();
+    for (let i = 0; i < 5; i++) tokens.add(await mailedToken(engine, workspace));
+    expect(tokens.size).toBe(5);
+    for (const token of tokens) expect(Buffer.from(token, 'base64url')).toHaveLength(32);
+  });
+
+  test('design 3: is stored as a hash, and goes with its time', async () => {
+    const workspace = await newWorkspace();
+    const token = await mailedToken(engine, workspace);
+    const items = await everyItem(engine);
+    expect(JSON.stringify(items)).not.toContain(token);
+    const stored = items.filter((item) => item._t === LoginLinkEntity.type && item.workspaceId === workspace.id);
+    expect(stored).toEqual([expect.objectContaining({ continueUrl: CONTINUE_URL, email: workspace.ownerEmail })]);
+    expect(stored[0]!.ttl - Date.now() / 1000).toBeGreaterThan(29 * 60);
+    expect(stored[0]!.ttl - Date.now() / 1000).toBeLessThan(31 * 60);
+  });
+
+  test('design 3: its token is in no log, from its sending to the pressed button', async () => {
+    const workspace = await newWorkspace();
+    const written: string[] = [];
+    for (const stream of [process.stdout, process.stderr]) jest.spyOn(stream, 'write').mockImplementation((chunk) => written.push(String(chunk)) > 0);
+    for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) jest.spyOn(console, method).mockImplementation((...values) => { written.push(...values.map(String)); });
+    // Handlers of their own, as the level is read when the log is made.
+    const { infoHandlers } = await loggingHandlers();
+    await sendLink(workspace.ownerEmail, CONTINUE_URL, infoHandlers.send);
+    const token = tokenIn(engine.mails[0]!.text);
+    await openLink(token, { handler: infoHandlers.page });
+    await pressButton(token, infoHandlers.page);
+    jest.restoreAllMocks();
+    const log = written.join('');
+    expect(log).toContain('owner verified');
+    for (const secret of [token, encodeURIComponent(token), workspace.ownerEmail]) expect(log).not.toContain(secret);
+  });
+});
+
+/** The handlers of a process that logs, whatever the other tests of this file do. */
+async function loggingHandlers() {
+  process.env.POWERTOOLS_LOG_LEVEL = 'INFO';
+  jest.resetModules();
+  const [send, page] = [await import('../../../functions/v2/workspace/email/send-login-link.ts'), await import('../../../functions/v2/workspace/email/verify.ts')];
+  return { infoHandlers: { send: send.handler, page: page.handler } };
+}
+
+describe('continueUrl', () => {
+  test.each([
+    ['missing', undefined], ['null', null], ['a number', 3], ['empty', ''], ['a word', 'nowhere'], ['a host', 'app.example.com'], ['a script', 'javascript:alert(1)'],
+    ['of FTP', 'ftp://app.example.com'], ['with a user name', 'https://api.test@evil.net/'], ['too long', `https://api.test/${'a'.repeat(2_048)}`],
+  ])('facts C1: that is %s is INVALID_ARGUMENT', async (_what, continueUrl) => {
+    const { ownerEmail } = await newWorkspace();
+    const { status, body } = await post(handler, {}, { email: ownerEmail, continueUrl });
+    expect({ status, error: body.error.status }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });
+    expect(body.error.message).toMatch(/^continueUrl |^Invalid url for continueUrl$/);
+    expect(engine.mails).toEqual([]);
+  });
+
+  test('design 3: may lead to the allowed domains of any API key of the workspace, and to the service itself', async () => {
+    const workspace = await newWorkspace();
+    const second = (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' })).body.result.data.apiKey;
+    await allow(workspace.apiKey, ['app.example.com', 'localhost']);
+    await allow(second, ['*.example.org']);
+    for (const url of ['https://app.example.com/a?b=c', 'http://localhost:5173/', 'https://x.example.org', 'https://api.test/x']) {
+      expect(await sendLink(workspace.ownerEmail, url)).toMatchObject({ status: 200, body: SENT });
+    }
+    expect(engine.mails).toHaveLength(4);
+  });
+
+  test('facts C1: to any other domain it is INVALID_ARGUMENT, and no mail is sent', async () => {
+    const [workspace, other] = [await newWorkspace(), await newWorkspace()];
+    await allow(workspace.apiKey, ['app.example.com', '*.example.org']);
+    await allow(other.apiKey, ['theirs.example']);
+    for (const url of ['https://evil.net/', 'https://example.com/', 'https://example.org', 'https://app.example.com.evil.net', 'https://theirs.example', 'https://api.test:8443/']) {
+      const { status, body } = await sendLink(workspace.ownerEmail, url);
+      expect({ status, ...body.error }).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'The continueUrl domain is not allowed.', details: { issues: [{ path: ['continueUrl'] }] } });
+    }
+    expect(engine.mails).toEqual([]);
+  });
+});
+
+describe('an address without a workspace', () => {
+  test.each([CONTINUE_URL, 'https://evil.net/', 'nowhere'])('gets the answer of one with a workspace, to %s, and no mail', async (continueUrl) => {
+    const { ownerEmail } = await newWorkspace();
+    const known = await sendLink(ownerEmail, continueUrl);
+    engine.mails.length = 0;
+    const unknown = await sendLink(someone(), continueUrl);
+    expect({ status: unknown.status, body: unknown.body }).toEqual({ status: known.status, body: known.body });
+    expect(Object.keys(unknown.headers).sort()).toEqual(Object.keys(known.headers).sort());
+    expect(engine.mails).toEqual([]);
+  });
+
+  test('gets nothing stored', async () => {
+    const email = someone();
+    await sendLink(email, CONTINUE_URL);
+    const items = (await everyItem(engine)).filter((item) => item._t !== 'RateLimit');
+    expect(JSON.stringify(items)).not.toContain(email);
+  });
+});
+
+describe('what is refused', () => {
+  test.each([[undefined], ['nobody'], [{}]])('facts C1: email %j is INVALID_ARGUMENT', async (email) => {
+    const { status, body } = await post(handler, {}, { email, continueUrl: CONTINUE_URL });
+    expect({ status, error: body.error.status, message: body.error.message }).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message: expect.stringMatching(/^email /) });
+  });
+
+  test('facts C1: an address of a disposable mail service is INVALID_ARGUMENT', async () => {
+    const { status, body } = await sendLink('ada@mailinator.com', CONTINUE_URL);
+    expect({ status, message: body.error.message }).toEqual({ status: 400, message: 'This email domain is not supported.' });
+  });
+
+  test('without a sender it is FAILED_PRECONDITION, for every address alike', async () => {
+    const { ownerEmail } = await newWorkspace();
+    const mute = toLambda(endpoint, { ...process.env, MAIL_FROM: '' });
+    const answers = [await sendLink(ownerEmail, CONTINUE_URL, mute), await sendLink(someone(), CONTINUE_URL, mute)];
+    for (const { status, body } of answers) {
+      expect({ status, body }).toEqual({ status: 400, body: { error: { status: 'FAILED_PRECONDITION', message: 'This service cannot send mail: its operator has not set mailFrom.' } } });
+    }
+  });
+
+  test.each([['TooManyRequestsException', 503, 'UNAVAILABLE'], ['MessageRejected', 500, 'INTERNAL']])('design 4: %s of SES is %i', async (name, status, error) => {
+    const { ownerEmail } = await newWorkspace();
+    jest.spyOn(SesMailer.prototype, 'send').mockRejectedValueOnce(Object.assign(new Error('secret detail'), { name }));
+    const answer = await sendLink(ownerEmail, CONTINUE_URL);
+    expect({ status: answer.status, error: answer.body.error.status }).toEqual({ status, error });
+    expect(JSON.stringify(answer.body)).not.toContain('secret detail');
+  });
+});
+
+describe('its limits', () => {
+  const START = Math.ceil(Date.now() / 3_600_000) * 3_600_000;
+  const LIMITED = { status: 429, body: { error: { status: 'RESOURCE_EXHAUSTED', message: 'Rate limit exceeded for this endpoint. Try again later.' } } };
+  let addresses = 0;
+  const sourceIp = () => `198.51.100.${++addresses}`;
+  const limited = (perAddress: number, perEmail: number) => toLambda(endpoint, {
+    ...process.env, EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(perAddress), LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(perEmail),
+  });
+
+  test('facts C1: per hour and e-mail address, from wherever the calls come', async () => {
+    const [{ ownerEmail }, one] = [await newWorkspace(), limited(1_000, 3)];
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
+    const call = () => postFrom(sourceIp(), one, { email: ownerEmail, continueUrl: CONTINUE_URL });
+    const answers = await Promise.all(Array.from({ length: 12 }, call));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(engine.mails).toHaveLength(3);
+    clock.mockReturnValue(START + 3_599_999);
+    expect(await call()).toMatchObject(LIMITED);
+    clock.mockReturnValue(START + 3_600_000);
+    expect((await call()).status).toBe(200);
+  });
+
+  test('per minute and source address, whether the addresses have workspaces or not', async () => {
+    const [from, one] = [sourceIp(), limited(2, 1_000)];
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
+    const call = () => postFrom(from, one, { email: someone(), continueUrl: CONTINUE_URL });
+    expect([(await call()).status, (await call()).status]).toEqual([200, 200]);
+    expect(await call()).toMatchObject(LIMITED);
+    clock.mockReturnValue(START + 60_000);
+    expect((await call()).status).toBe(200);
+  });
+
+  test('an address without a workspace has the same limit', async () => {
+    const [email, one] = [someone(), limited(1_000, 2)];
+    jest.spyOn(Date, 'now').mockReturnValue(START);
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await postFrom(sourceIp(), one, { email, continueUrl: CONTINUE_URL })).status);
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+});

@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
+import { handler as createApiKey } from '../../../functions/v2/workspace/apikey/create.ts';
+import { handler as resetAuthToken } from '../../../functions/v2/workspace/authtoken/reset.ts';
+import { endpoint, handler } from '../../../functions/v2/workspace/email/status.ts';
+import { handler as sendLoginLink } from '../../../functions/v2/workspace/email/send-login-link.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { ApiKeyEntity, WorkspaceApiKeyEntity } from '../../../lib/workspaces/entities.ts';
+import { openTable, type Table, upsert } from '../../../lib/table/table.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { CONTINUE_URL, mailedToken, postFrom, pressButton } from '../../support/email.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { storedItem } from '../../support/items.ts';
+import { post } from '../../support/requests.ts';
+import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+
+const DAY = 86_400_000;
+const LIMITED = { error: { status: 'RESOURCE_EXHAUSTED', message: 'Rate limit exceeded for this endpoint. Try again later.' } };
+
+let engine: Engine;
+let table: Table;
+beforeAll(async () => {
+  engine = await startEngine();
+  table = openTable(environment(process.env));
+});
+afterAll(() => engine.stop());
+afterEach(() => { jest.restoreAllMocks(); });
+
+const status = (ownerEmail: string) => post(handler, {}, { ownerEmail });
+const storedKey = (apiKey: string) => storedItem(engine, ApiKeyEntity.key({ apiKey }));
+
+/** Does what the owner of a workspace does with the mail. */
+async function verify(workspace: TestWorkspace): Promise<void> {
+  const { status: shown } = await pressButton(await mailedToken(engine, workspace));
+  expect(shown).toBe(200);
+}
+
+/** Whether the API key of a workspace works at this time. */
+async function works({ keyHeaders }: TestWorkspace, now: number): Promise<boolean> {
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
+  const { status: answered, body } = await post(getOrganizations, keyHeaders, {});
+  clock.mockRestore();
+  if (answered !== 200) expect(body.error.status).toBe('PERMISSION_DENIED');
+  return answered === 200;
+}
+
+describe('the status of an owner\'s address', () => {
+  test('spec 4.25: an address without a workspace is NOT_FOUND', async () => {
+    const { status: code, body } = await status('nobody@example.com');
+    expect(code).toBe(404);
+    expect(body).toEqual({ error: { status: 'NOT_FOUND', message: 'User not found' } });
+  });
+
+  test('spec 4.25: it is false until the owner has pressed the button, and true ever after', async () => {
+    const workspace = await newWorkspace();
+    const unverified = { result: { status: 'success', message: 'Email not yet verified', data: { verified: false } } };
+    expect(await status(workspace.ownerEmail)).toMatchObject({ status: 200, body: unverified });
+    const token = await mailedToken(engine, workspace);
+    expect((await status(workspace.ownerEmail)).body).toEqual(unverified);
+    await pressButton(token);
+    for (let i = 0; i < 3; i++) {
+      expect((await status(workspace.ownerEmail)).body).toEqual({ result: { status: 'success', message: 'Email verified and workspace reactivated', data: { verified: true } } });
+    }
+  });
+
+  test('spec 4.25: the address is the same however its letters are written', async () => {
+    const { ownerEmail } = await newWorkspace();
+    expect((await status(ownerEmail.toUpperCase())).body.result.data).toEqual({ verified: false });
+  });
+
+  test('spec 4.25: it is public: no credentials are needed, and those that are sent do not matter', async () => {
+    const { ownerEmail } = await newWorkspace();
+    const { status: code } = await post(handler, { 'x-svc-api-key': 'unknown', 'x-svc-auth-token': 'wrong' }, { ownerEmail });
+    expect(code).toBe(200);
+  });
+
+  test.each([
+    ['missing', undefined], ['empty', ''], ['a word', 'nobody'], ['without a domain', 'a@b'], ['a number', 3], ['too long', `${'a'.repeat(250)}@example.com`],
+  ])('spec 4.25: an ownerEmail that is %s is INVALID_ARGUMENT', async (_what, ownerEmail) => {
+    const { status: code, body } = await post(handler, {}, { ownerEmail });
+    expect(code).toBe(400);
+    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringMatching(/^ownerEmail /) });
+  });
+});
+
+describe('the API keys of an owner who verifies late', () => {
+  test('design 3: stop after the days of grace, and work again after the first status call that follows the verification', async () => {
+    const workspace = await newWorkspace();
+    const expiry = (await storedKey(workspace.apiKey))?.expiresAt as number;
+    expect(await works(workspace, expiry - 1)).toBe(true);
+    expect(await works(workspace, expiry)).toBe(false);
+    expect((await status(workspace.ownerEmail)).body.result.data.verified).toBe(false);
+    expect(await works(workspace, expiry + 20_000)).toBe(false);
+
+    await verify(workspace);
+    expect(await works(workspace, expiry + 40_000)).toBe(false);
+    await status(workspace.ownerEmail);
+    // A refusal is believed for a second; here it is later than that, by the clock of the credentials.
+    expect(await works(workspace, expiry + 60_000)).toBe(true);
+    expect(await works(workspace, expiry + 3_650 * DAY)).toBe(true);
+  });
+
+  test('spec 3: keys that have not expired yet will not', async () => {
+    const workspace = await newWorkspace();
+    await verify(workspace);
+    await status(workspace.ownerEmail);
+    expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
+  });
+
+  test('spec 4.25: all of them, on more pages than one', async () => {
+    const workspace = await newWorkspace();
+    const apiKeys = Array.from({ length: 230 }, (_, index) => `key_${String(index).padStart(4, '0')}_${randomUUID()}`);
+    for (const apiKey of apiKeys) {
+      await table.write([
+        upsert(ApiKeyEntity, { apiKey, workspaceId: workspace.id, tokenHashes: [], pageKey: new Uint8Array(32), expiresAt: 1, createdAt: 0 }),
+        upsert(WorkspaceApiKeyEntity, { workspaceId: workspace.id, apiKey, apiKeyName: 'Key', type: 'testing', createdAt: 0 }),
+      ]);
+    }
+    const other = await newWorkspace();
+    await verify(workspace);
+    await status(workspace.ownerEmail);
+    const stored = await Promise.all([...apiKeys, workspace.apiKey].map(storedKey));
+    expect(stored.filter((key) => key && !('expiresAt' in key))).toHaveLength(231);
+    expect(await storedKey(other.apiKey)).toHaveProperty('expiresAt');
+  });
+
+  test('spec 4.25: those created after the verification never expire, whether the status was asked for or not', async () => {
+    const workspace = await newWorkspace();
+    const create = async () => (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' })).body.result.data.apiKey as string;
+    const before = await create();
+    await verify(workspace);
+    const between = await create();
+    expect(await storedKey(before)).toHaveProperty('expiresAt');
+    expect(await storedKey(between)).not.toHaveProperty('expiresAt');
+    await status(workspace.ownerEmail);
+    for (const apiKey of [before, between, await create()]) expect(await storedKey(apiKey)).not.toHaveProperty('expiresAt');
+  });
+
+  test('a token that is reset at the same moment is not lost, nor is the reactivation', async () => {
+    const workspace = await newWorkspace();
+    await verify(workspace);
+    const getMany = table.getMany.bind(table);
+    let newToken = '';
+    jest.spyOn(table, 'getMany').mockImplementationOnce(async (entity, keys) => {
+      const read = await getMany(entity, keys);
+      newToken = (await post(resetAuthToken, workspace.headers, { apiKey: workspace.apiKey })).body.result.data.newAuthToken.token;
+      return read as never;
+    });
+    expect((await status(workspace.ownerEmail)).body.result.data.verified).toBe(true);
+    expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
+    const { status: code } = await post(getOrganizations, { ...workspace.keyHeaders, 'x-svc-auth-token': newToken }, {});
+    expect(code).toBe(200);
+  });
+
+  test('a call that failed half-way is made good by the next one', async () => {
+    const workspace = await newWorkspace();
+    await verify(workspace);
+    jest.spyOn(table, 'getMany').mockRejectedValueOnce(new Error('The table is away'));
+    expect((await status(workspace.ownerEmail)).status).toBe(500);
+    expect(await storedKey(workspace.apiKey)).toHaveProperty('expiresAt');
+    expect((await status(workspace.ownerEmail)).status).toBe(200);
+    expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
+  });
+
+  test('calls at the same time all succeed', async () => {
+    const workspace = await newWorkspace();
+    await verify(workspace);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => status(workspace.ownerEmail)));
+    expect(answers.map(({ body }) => body.result?.data.verified)).toEqual(Array.from({ length: 20 }, () => true));
+    expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
+  });
+
+  test('spec 4.25: once they are back, a call is one read and writes nothing but its counters', async () => {
+    const workspace = await newWorkspace();
+    await verify(workspace);
+    await status(workspace.ownerEmail);
+    const reads = [jest.spyOn(table, 'get'), jest.spyOn(table, 'getMany'), jest.spyOn(table, 'query')];
+    const write = jest.spyOn(table, 'write');
+    await status(workspace.ownerEmail);
+    expect(reads.map((read) => read.mock.calls.length)).toEqual([1, 0, 0]);
+    expect(write).not.toHaveBeenCalled();
+  });
+});
+
+describe('the limits of the status', () => {
+  const START = Math.ceil(Date.now() / 60_000) * 60_000;
+  const limited = (perAddress: number, perEmail: number) => toLambda(endpoint, {
+    ...process.env, EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(perAddress), EMAIL_STATUS_PER_MINUTE_PER_EMAIL: String(perEmail),
+  });
+  const someone = () => `someone-${randomUUID()}@example.com`;
+  let addresses = 0;
+  const sourceIp = () => `198.51.100.${++addresses}`;
+
+  test('spec 4.25: of 200 calls at once, to several functions, exactly as many pass as one e-mail address may', async () => {
+    jest.spyOn(Date, 'now').mockReturnValue(START);
+    const functions = Array.from({ length: 5 }, () => limited(1_000, 10));
+    const ownerEmail = someone();
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => postFrom(sourceIp(), functions[index % 5]!, { ownerEmail: index % 2 ? ownerEmail : ownerEmail.toUpperCase() })));
+    expect(answers.filter(({ status: code }) => code === 404)).toHaveLength(10);
+    expect(answers.filter(({ status: code, body }) => code === 429 && body.error.message === LIMITED.error.message)).toHaveLength(190);
+  });
+
+  test('spec 4.25: of 200 calls at once, to several functions, exactly as many pass as one source address may', async () => {
+    jest.spyOn(Date, 'now').mockReturnValue(START);
+    const functions = Array.from({ length: 5 }, () => limited(60, 1_000));
+    const from = sourceIp();
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => postFrom(from, functions[index % 5]!, { ownerEmail: someone() })));
+    expect(answers.filter(({ status: code }) => code === 404)).toHaveLength(60);
+    expect(answers.filter(({ status: code }) => code === 429)).toHaveLength(140);
+  });
+
+  test('spec 4.25: RESOURCE_EXHAUSTED has its own words, ends with the minute, and is for that address only', async () => {
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
+    const [ownerEmail, from, one] = [someone(), sourceIp(), limited(2, 1_000)];
+    const call = (ip: string) => postFrom(ip, one, { ownerEmail });
+    expect([(await call(from)).status, (await call(from)).status]).toEqual([404, 404]);
+    expect(await call(from)).toMatchObject({ status: 429, body: LIMITED });
+    expect((await call(sourceIp())).status).toBe(404);
+    clock.mockReturnValue(START + 60_000);
+    expect((await call(from)).status).toBe(404);
+  });
+
+  test('who calls too often does not use up what the owner of the e-mail address may', async () => {
+    jest.spyOn(Date, 'now').mockReturnValue(START);
+    const [ownerEmail, flood, one] = [someone(), sourceIp(), limited(3, 4)];
+    for (let i = 0; i < 10; i++) await postFrom(flood, one, { ownerEmail });
+    expect((await postFrom(sourceIp(), one, { ownerEmail })).status).toBe(404);
+    expect((await postFrom(sourceIp(), one, { ownerEmail })).status).toBe(429);
+  });
+
+  test('design 14: they never slow another endpoint', async () => {
+    jest.spyOn(Date, 'now').mockReturnValue(START);
+    const [{ ownerEmail }, from, one] = [await newWorkspace(), sourceIp(), limited(1, 1)];
+    await postFrom(from, one, { ownerEmail });
+    expect((await postFrom(from, one, { ownerEmail })).status).toBe(429);
+    expect((await postFrom(from, sendLoginLink, { email: ownerEmail, continueUrl: CONTINUE_URL })).status).toBe(200);
+  });
+});
+
+describe('a check that fails', () => {
+  test('spec 4.25: is INTERNAL in its own words', async () => {
+    jest.spyOn(table, 'get').mockRejectedValueOnce(new Error('secret detail'));
+    expect(await status('ada@example.com')).toMatchObject({ status: 500, body: { error: { status: 'INTERNAL', message: 'Failed to verify email status' } } });
+  });
+
+  test('design 4: is UNAVAILABLE when AWS throttles', async () => {
+    jest.spyOn(table, 'get').mockRejectedValueOnce(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
+    expect(await status('ada@example.com')).toMatchObject({ status: 503, body: { error: { status: 'UNAVAILABLE' } } });
+  });
+
+  test('spec 4.25: has these words for nothing else: what fails before it is INTERNAL like everywhere', async () => {
+    jest.spyOn(table, 'countUp').mockRejectedValueOnce(new Error('secret detail'));
+    expect((await status('ada@example.com')).body.error).toMatchObject({ status: 'INTERNAL', message: expect.stringMatching(/^Internal error\. Quote the request id /) });
+  });
+});

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { handler as createApiKey } from '../../../functions/v2/workspace/apikey/create.ts';
+import { page } from '../../../functions/v2/workspace/email/verify.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
+import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
+import { openTable, type Table, upsert } from '../../../lib/table/table.ts';
+import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
+import { toPage } from '../../../lib/http/page.ts';
+import { CONTINUE_URL, mailedToken, openLink, pressButton, type Shown } from '../../support/email.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { everyItem, storedItem } from '../../support/items.ts';
+import { post } from '../../support/requests.ts';
+import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+
+let engine: Engine;
+let table: Table;
+beforeAll(async () => {
+  engine = await startEngine();
+  table = openTable(environment(process.env));
+});
+afterAll(() => engine.stop());
+afterEach(() => { jest.restoreAllMocks(); });
+
+const workspaceItem = ({ id }: TestWorkspace) => storedItem(engine, WorkspaceEntity.key({ workspaceId: id }));
+const isVerified = async (workspace: TestWorkspace) => (await workspaceItem(workspace))?.verifiedAt !== undefined;
+
+/** The page of a link that does not work (any more), whichever link it is. */
+async function expectGone(shown: Shown): Promise<void> {
+  const unknown = await openLink(randomBytes(32).toString('base64url'));
+  expect(unknown.status).toBe(410);
+  expect({ status: shown.status, html: shown.html }).toEqual({ status: 410, html: unknown.html });
+}
+
+/** The value of an attribute as a browser reads it. */
+function unescaped(text: string): string {
+  return text.replace(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)));
+}
+
+describe('opening a login link', () => {
+  test('design 3: shows whose address it is and one button, which posts the token', async () => {
+    const workspace = await newWorkspace();
+    const token = await mailedToken(engine, workspace);
+    const { status, html } = await openLink(token);
+    expect(status).toBe(200);
+    expect(html).toContain(`<strong>${workspace.ownerEmail}</strong>`);
+    expect(html).toContain(`<form method="post" action="verify"><input type="hidden" name="token" value="${token}"><button>`);
+    expect(html.match(/<button|<form|<input|<a /g)).toHaveLength(3);
+  });
+
+  test('design 3: changes nothing, however often scanners and previews do it', async () => {
+    const workspace = await newWorkspace();
+    const token = await mailedToken(engine, workspace);
+    const before = await everyItem(engine);
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => openLink(token, { method: index % 2 ? 'HEAD' : 'GET' })));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) expect((await openLink(token, { method })).status).toBe(405);
+    expect(await everyItem(engine)).toEqual(before);
+    expect(await isVerified(workspace)).toBe(false);
+    expect((await pressButton(token)).status).toBe(200);
+    expect(await isVerified(workspace)).toBe(true);
+  });
+});
+
+describe('pressing its button', () => {
+  test('design 3: verifies the owner, and leads on', async () => {
+    const workspace = await newWorkspace();
+    const token = await mailedToken(engine, workspace);
+    const before = Date.now();
+    const { status, html } = await pressButton(token);
+    expect(status).toBe(200);
+    expect(html).toContain('Your address is verified');
+    expect(html).toContain(`<a class="button" href="${CONTINUE_URL}" rel="noreferrer">Continue to api.test</a>`);
+    expect((await workspaceItem(workspace))?.verifiedAt).toBeGreaterThanOrEqual(before);
+  });
+
+  test('design 3: works once, and leaves nothing of the link', async () => {
+    const workspace = await newWorkspace();
+    const token = await mailedToken(engine, workspace);
+    await pressButton(token);
+    const verified = await workspaceItem(workspace);
+    await expectGone(await pressButton(token));
+    await expectGone(await openLink(token));
+    expect(await workspaceItem(workspace)).toEqual(verified);
+    expect((await everyItem(engine)).filter((item) => item._t === LoginLinkEntity.type && item.workspaceId === workspace.id)).toEqual([]);
+  });
+
+  test('design 3: works once under 20 at the same time, to several functions', async () => {
+    const workspace = await newWorkspace();
+    const token = await mailedToken(engine, workspace);
+    const functions = Array.from({ length: 4 }, () => toPage(page));
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => pressButton(token, functions[index % 4])));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 200)) await expectGone(answer);
+    expect(await isVerified(workspace)).toBe(true);
+  });
+
+  test('design 3: works until 30 minutes after it was sent, not a millisecond longer', async () => {
+    const [early, late] = [await newWorkspace(), await newWorkspace()];
+    const sentAt = Date.now() + 60_000;
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(sentAt);
+    const [earlyToken, lateToken] = [await mailedToken(engine, early), await mailedToken(engine, late)];
+    clock.mockReturnValue(sentAt + 30 * 60_000 - 1);
+    expect((await openLink(lateToken)).status).toBe(200);
+    expect((await pressButton(earlyToken)).status).toBe(200);
+    clock.mockReturnValue(sentAt + 30 * 60_000);
+    await expectGone(await openLink(lateToken));
+    await expectGone(await pressButton(lateToken));
+    expect([await isVerified(early), await isVerified(late)]).toEqual([true, false]);
+  });
+
+  test('several links of one owner work each on its own, and the first one counts', async () => {
+    const workspace = await newWorkspace();
+    const [first, second] = [await mailedToken(engine, workspace), await mailedToken(engine, workspace)];
+    await pressButton(second);
+    const verified = await workspaceItem(workspace);
+    expect((await pressButton(first)).status).toBe(200);
+    expect((await workspaceItem(workspace))?.verifiedAt).toBe(verified?.verifiedAt);
+  });
+
+  test('verifies the owner whom the link was sent to, and nobody else', async () => {
+    const [mine, other] = [await newWorkspace(), await newWorkspace()];
+    await mailedToken(engine, other);
+    await pressButton(await mailedToken(engine, mine));
+    expect([await isVerified(mine), await isVerified(other)]).toEqual([true, false]);
+  });
+
+  test('an API key that is being created meanwhile gets no expiry', async () => {
+    const workspace = await newWorkspace();
+    const token = await mailedToken(engine, workspace);
+    const query = table.query.bind(table);
+    // After the creation has read the workspace, before it writes.
+    jest.spyOn(table, 'query').mockImplementationOnce(async (...args) => {
+      expect((await pressButton(token)).status).toBe(200);
+      return query(...(args as Parameters<Table['query']>)) as never;
+    });
+    const { apiKey } = (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' })).body.result.data;
+    expect(await storedItem(engine, ApiKeyEntity.key({ apiKey }))).not.toHaveProperty('expiresAt');
+  });
+
+  test('a transaction in the way is met again; one that always is, is told', async () => {
+    const workspace = await newWorkspace();
+    const token = await mailedToken(engine, workspace);
+    const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [1] });
+    const answer = await pressButton(token);
+    expect(answer.status).toBe(409);
+    // Retries with jitter for 3 s: how many there are is chance.
+    expect(write.mock.calls.length).toBeGreaterThan(3);
+    expect(answer.html).toContain('Please try again in a moment.');
+    write.mockRestore();
+    jest.spyOn(table, 'write').mockResolvedValueOnce({ conflicts: [1] });
+    expect((await pressButton(token)).status).toBe(200);
+  });
+
+  test('the token counts that was posted, not the one in the address', async () => {
+    const workspace = await newWorkspace();
+    const token = await mailedToken(engine, workspace);
+    await expectGone(await openLink(token, { method: 'POST' }));
+    expect(await isVerified(workspace)).toBe(false);
+  });
+});
+
+describe('a text that is no token', () => {
+  test.each([
+    ['missing', undefined], ['empty', ''], ['short', 'abc'], ['two tokens', `${'a'.repeat(43)},${'b'.repeat(43)}`], ['long', 'a'.repeat(10_000)], ['key parts', 'LOGIN_LINK#x'],
+    ['markup', '"><script>alert(1)</script>'],
+  ])('that is %s gets the same page as an unknown one, and is not repeated on it', async (_what, token) => {
+    const get = jest.spyOn(table, 'get');
+    const answers = [await openLink(token), await pressButton(token ?? '')];
+    expect(get).not.toHaveBeenCalled();
+    for (const answer of answers) {
+      expect(answer.html).not.toContain('<script');
+      await expectGone(answer);
+    }
+  });
+});
+
+describe('a hostile continueUrl', () => {
+  test.each([
+    'https://app.example.com/"><script>alert(1)</script>',
+    "https://app.example.com/?a='onmouseover='alert(1)&b=<img src=x>",
+    'https://app.example.com/#"onclick="alert(1)',
+    'https://app.example.com/\u202e\u0000gpj.exe',
+  ])('%j is a link to what it says and nothing else', async (continueUrl) => {
+    const workspace = await newWorkspace();
+    await table.write([upsert(AllowedDomainsEntity, { tenant: workspace.apiKey, domains: ['app.example.com'] })]);
+    const { html } = await pressButton(await mailedToken(engine, workspace, continueUrl));
+    const [, href = ''] = /<a class="button" href="([^"]*)" rel="noreferrer">Continue to app\.example\.com<\/a>/.exec(html) ?? [];
+    expect(unescaped(href)).toBe(new URL(continueUrl).href);
+    expect(html).not.toMatch(/<(script|img)|'on|"on/);
+  });
+});
+
+test('every page that a link leads to may be kept by nobody and tells nobody where it was', async () => {
+  const token = await mailedToken(engine, await newWorkspace());
+  for (const shown of [await openLink(token), await pressButton(token), await pressButton(token)]) {
+    expect(shown.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'referrer-policy': 'no-referrer',
+      'content-security-policy': expect.stringContaining("form-action 'self'"),
+    });
+  }
+});

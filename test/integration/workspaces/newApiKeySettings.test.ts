@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
+import { openTable, type Table } from '../../../lib/table/table.ts';
+import { defaultEmailTriggers, defaultWebhookTriggers } from '../../../lib/events/rules/catalogue.ts';
+import { defaultNotificationTriggers } from '../../../lib/workspaces/rules/notificationConfig.ts';
+import { handlerOf } from '../../support/customer.ts';
+import { type Engine, MASTER_KEY_SECRET_ARN, startEngine } from '../../support/engine.ts';
+import { type Headers, post } from '../../support/requests.ts';
+import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+
+let engine: Engine;
+let table: Table;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  engine = await startEngine();
+  table = openTable(environment(process.env));
+});
+afterAll(() => engine.stop());
+beforeEach(async () => { workspace = await newWorkspace(); });
+
+const create = (data: object) => post(createKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing', createAuthToken: true, ...data });
+
+/** Creates a key and returns a function that reads a configuration of it. */
+async function created(data: object): Promise<(config: string) => Promise<any>> {
+  const { status, body } = await create(data);
+  expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
+  const { apiKey, authToken } = body.result.data;
+  const headers: Headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken };
+  return async (config) => (await post(await handlerOf(`/v2/workspace/${config}/get`), headers, {})).body.result.data;
+}
+
+describe('creating an API key with settings', () => {
+  test('stores the allowed domains as bare hosts, and the local host when asked for', async () => {
+    const read = await created({ allowedDomains: ['https://www.app.example:8443/x', '*.example.org', 'app.example'], addLocalHostToAllowedDomains: true });
+    expect((await read('domains')).allowedDomains).toEqual(['app.example', '*.example.org', 'localhost', '127.0.0.1']);
+  });
+
+  test('lets domains/delete remove the local host again', async () => {
+    const { body } = await create({ addLocalHostToAllowedDomains: true });
+    const { apiKey, authToken } = body.result.data;
+    const headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken };
+    const removed = await post(await handlerOf('/v2/workspace/domains/delete'), headers, { domains: ['127.0.0.1'] });
+    expect(removed.body.result.data.domainsRemoved).toEqual(['127.0.0.1']);
+  });
+
+  test('turns e-mail on with its configuration, and keeps the key of the provider readable', async () => {
+    const read = await created({ useEmailService: true, emailServiceConfig: { type: 'sendgrid', apiKey: 'provider-key', fromEmail: 'notes@example.com', triggers: { 'comment.add': false } } });
+    expect(await read('emailconfig')).toEqual({
+      useEmailService: true,
+      emailServiceConfig: {
+        type: 'sendgrid', apiKey: 'provider-key', fromEmail: 'notes@example.com', fromCompany: '', commentTemplateId: '', tagTemplateId: '', triggers: { ...defaultEmailTriggers, 'comment.add': false },
+      },
+    });
+  });
+
+  test.each([
+    ['stores the default triggers of e-mail while the service is off', { setDefaultEmailTriggers: true }, { useEmailService: false, triggers: defaultEmailTriggers }],
+    ['stores the default triggers of e-mail with the service', { useEmailService: true, setDefaultEmailTriggers: true }, { useEmailService: true, triggers: defaultEmailTriggers }],
+    ['stores no triggers of e-mail when the defaults are declined', { useEmailService: true, setDefaultEmailTriggers: false }, { useEmailService: true, triggers: undefined }],
+    ['stores only the triggers of e-mail that are sent when the defaults are declined', { useEmailService: true, setDefaultEmailTriggers: false, emailServiceConfig: { triggers: { 'comment.add': true } } }, { useEmailService: true, triggers: { 'comment.add': true } }],
+  ])('%s', async (_title, data, { useEmailService, triggers }) => {
+    const config = await (await created(data))('emailconfig');
+    expect([config.useEmailService, config.emailServiceConfig.triggers]).toEqual([useEmailService, triggers]);
+  });
+
+  test('turns webhooks on with their configuration and the default triggers, and keeps the token readable', async () => {
+    const read = await created({ useWebhookService: true, webhookServiceConfig: { authToken: 'hook-token', rawNotificationUrl: 'https://hooks.example.com/raw' } });
+    expect(await read('webhookconfig')).toEqual({
+      useWebhookService: true,
+      webhookServiceConfig: { authToken: 'hook-token', rawNotificationUrl: 'https://hooks.example.com/raw', processedNotificationUrl: '', enableDataProtection: false, triggers: defaultWebhookTriggers },
+    });
+  });
+
+  test.each([
+    ['turns notifications on with the default triggers', { useNotificationService: true }, { useNotificationService: true, notificationServiceConfig: { triggers: defaultNotificationTriggers } }],
+    ['stores the default triggers of notifications while the service is off', { setDefaultNotificationTriggers: true }, { useNotificationService: false, notificationServiceConfig: { triggers: defaultNotificationTriggers } }],
+    ['turns notifications on without triggers when the defaults are declined', { useNotificationService: true, setDefaultNotificationTriggers: false }, { useNotificationService: true, notificationServiceConfig: {} }],
+  ])('%s', async (_title, data, config) => {
+    expect(await (await created(data))('notificationconfig')).toEqual(config);
+  });
+
+  test('stores requireAutoOrgUser and enablePrivateComments', async () => {
+    const config = await (await created({ requireAutoOrgUser: true, enablePrivateComments: true }))('apikeyconfig');
+    expect(config).toMatchObject({ requireAutoOrgUser: true, isPrivateCommentsEnabled: true, requireJwtToken: false });
+  });
+
+  test('writes all settings in the transaction of the key', async () => {
+    const write = table.write.bind(table);
+    const transactions: number[] = [];
+    table.write = async (ops) => { transactions.push(ops.length); return write(ops); };
+    try {
+      await create({ allowedDomains: ['app.example'], useEmailService: true, useWebhookService: true, useNotificationService: true, requireAutoOrgUser: true });
+    } finally {
+      table.write = write;
+    }
+    // The workspace, the key, its entry in the list of the workspace, its token and the five configurations.
+    expect(transactions).toEqual([9]);
+  });
+
+  test('stores nothing for settings that are left out', async () => {
+    const { apiKey } = (await create({})).body.result.data;
+    expect(await table.get(AllowedDomainsEntity, { tenant: apiKey })).toBeUndefined();
+  });
+
+  test.each([
+    ['a switch that is no boolean', { useEmailService: 'whatever' }, 'useEmailService must be a boolean'],
+    ['domains that are no list', { allowedDomains: 7 }, 'allowedDomains must be an array'],
+    ['a domain that is none', { allowedDomains: ['app.example', '10.0.0.1'] }, 'allowedDomains[1] must be a domain such as example.com, *.example.com or localhost'],
+    ['an unknown trigger', { emailServiceConfig: { triggers: { 'comment.added': true } } }, 'emailServiceConfig.triggers has unknown keys: comment.added'],
+    ['a webhook URL that is not public', { webhookServiceConfig: { rawNotificationUrl: 'http://10.0.0.1/' } }, 'webhookServiceConfig.rawNotificationUrl must not lead to a loopback, private or reserved address'],
+    ['encryption without a key', { webhookServiceConfig: { encryptData: true } }, expect.stringContaining('webhookServiceConfig.publicKey')],
+    ['an unsupported region of a production key', { type: 'production', persistenceDBRegion: 'mars' }, 'persistenceDBRegion must be us-east-1, the region of this service'],
+    ['an empty region of a production key', { type: 'production', realtimeDBRegion: '' }, 'realtimeDBRegion must be us-east-1, the region of this service'],
+  ])('refuses %s and creates no key', async (_what, data, message) => {
+    const { status, body } = await create(data);
+    expect({ status, error: body.error }).toMatchObject({ status: 400, error: { status: 'INVALID_ARGUMENT', message } });
+    const keys = await post(await handlerOf('/v2/workspace/apikeys/get'), workspace.headers, {});
+    expect(keys.body.result.data).toHaveLength(1);
+  });
+
+  test('accepts the own region for a production key, and any region for a testing key', async () => {
+    expect(MASTER_KEY_SECRET_ARN).toContain(':us-east-1:');
+    for (const data of [{ type: 'production', persistenceDBRegion: 'us-east-1' }, { persistenceDBRegion: 'mars', realtimeDBRegion: '' }]) expect((await create(data)).status).toBe(200);
+  });
+
+  test('ignores the fields that only the operator sets', async () => {
+    expect((await create({ planInfo: { type: 'paid' }, customPlanInfo: 1, workspaceId: 'ws_other', isSuperWorkspace: true, platform: 'x' })).status).toBe(200);
+  });
+});

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { endpoint as getOrganizations } from '../../../functions/v2/organizations/get.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { RateBucketEntity, RateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
+import { openTable, type Table } from '../../../lib/table/table.ts';
+import { limitClasses } from '../../../lib/workspaces/rules/rateLimit.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { run as command } from '../../../infra/commands/workspace.ts';
+import { cases } from '../../contract/contract.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { post } from '../../support/requests.ts';
+import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+
+const NOW = 1_800_000_000_000;
+const limit = { perSecond: 20, burstSeconds: 2 };
+const limits = { read: limit, write: limit, expensive: limit };
+
+let engine: Engine;
+let table: Table;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  engine = await startEngine();
+  table = openTable(environment(process.env));
+  workspace = await newWorkspace();
+});
+afterAll(() => engine.stop());
+
+/** Sends calls of one class at one time, one after the other, and returns how many were answered. */
+async function answered(buckets: RateBuckets, calls: number, taking: { tenant: string; limitClass?: 'read' | 'write'; perSecond?: number; now?: number }): Promise<number> {
+  let count = 0;
+  for (let i = 0; i < calls; i++) {
+    const taken = buckets.take({ limitClass: 'read', now: NOW, ...taking });
+    if ('retryAfter' in taken) continue;
+    count++;
+    await taken.settlement;
+  }
+  return count;
+}
+
+describe('the buckets of calls', () => {
+  test('of several processes share one limit, and settle with one write for a tenth of a second of calls', async () => {
+    const move = jest.spyOn(table, 'moveOn');
+    const processes = Array.from({ length: 4 }, () => new RateBuckets(table, limits));
+    let count = 0;
+    for (let round = 0; round < 100; round++) for (const one of processes) count += await answered(one, 1, { tenant: 'shared' });
+    expect(count).toBeGreaterThanOrEqual(40);
+    // Two calls are a tenth of a second's worth.
+    expect(count).toBeLessThanOrEqual(40 + 2 * 4 * 2);
+    expect(move.mock.calls.length).toBeLessThanOrEqual(count / 2);
+    move.mockRestore();
+    // Calls that exceed the limit are counted too, but for those that are not settled yet: at most one of each process.
+    const shared = await table.get(RateBucketEntity, { tenant: 'shared', limitClass: 'read' });
+    expect(shared!.at).toBeGreaterThanOrEqual(NOW + (count - 4) * 50);
+    expect(shared!.at).toBeLessThanOrEqual(NOW + count * 50);
+  });
+
+  test('are apart by API key and by class', async () => {
+    const buckets = new RateBuckets(table, limits);
+    expect(await answered(buckets, 50, { tenant: 'a' })).toBe(40);
+    expect(await answered(buckets, 50, { tenant: 'a', limitClass: 'write' })).toBe(40);
+    expect(await answered(buckets, 50, { tenant: 'b' })).toBe(40);
+  });
+
+  test('take the rate of the API key instead of the settings', async () => {
+    expect(await answered(new RateBuckets(table, limits), 500, { tenant: 'more', perSecond: 100 })).toBe(200);
+    expect(await answered(new RateBuckets(table, limits), 500, { tenant: 'less', perSecond: 1 })).toBe(2);
+  });
+
+  test('hold the limit in a process while the table fails, and settle all calls once it answers', async () => {
+    let fails = true;
+    const moved: number[] = [];
+    const away = { moveOn: async (...args: Parameters<Table['moveOn']>) => {
+      if (fails) throw new Error('The table is away');
+      moved.push(args[2].by);
+      return args[2].from;
+    } } as unknown as Table;
+    const buckets = new RateBuckets(away, limits);
+    let failures = 0;
+    let count = 0;
+    for (let i = 0; i < 60; i++) {
+      const taken = buckets.take({ tenant: 't', limitClass: 'read', now: NOW });
+      if ('retryAfter' in taken) continue;
+      count++;
+      await taken.settlement?.catch(() => failures++);
+    }
+    // After a failure no other settlement begins for a second.
+    expect([count, failures]).toEqual([40, 1]);
+    fails = false;
+    await answered(buckets, 1, { tenant: 't', now: NOW + 1_000 });
+    expect(moved).toEqual([41 * 50]);
+  });
+});
+
+describe('an API key that sends too many calls', () => {
+  const handlerWith = (variables: Record<string, string>) => toLambda(getOrganizations, { ...process.env, ...variables });
+
+  test('gets RESOURCE_EXHAUSTED with retry-after, which other API keys do not notice', async () => {
+    const handler = handlerWith({ READS_PER_SECOND_PER_KEY: '1', CALL_BURST_SECONDS: '3' });
+    const outcomes = [];
+    for (let i = 0; i < 5; i++) outcomes.push(await post(handler, workspace.keyHeaders, {}));
+    expect(outcomes.slice(0, 3).map(({ status }) => status)).toEqual([200, 200, 200]);
+    const { status, headers, body } = outcomes[4]!;
+    expect(status).toBe(429);
+    expect(body.error).toEqual({ status: 'RESOURCE_EXHAUSTED', message: expect.stringMatching(/^The API key sends too many reads\. Send the request again after [12] s\.$/) });
+    expect(headers['retry-after']).toMatch(/^[12]$/);
+    expect(headers['x-request-id']).toBeTruthy();
+    const other = await newWorkspace();
+    expect((await post(handler, other.keyHeaders, {})).status).toBe(200);
+  });
+});
+
+describe('npm run workspace -- limits', () => {
+  const limitsOf = async (...args: string[]) => JSON.parse(await command(['limits', ...args], process.env)) as unknown;
+
+  test('shows and sets the limits of an API key, and a function applies them', async () => {
+    const { apiKey, keyHeaders } = await newWorkspace();
+    expect(await limitsOf(apiKey)).toEqual({ apiKey, callsPerSecond: { read: 'default', write: 'default', expensive: 'default' } });
+    expect(await limitsOf(apiKey, 'read=1', 'expensive=7')).toEqual({ apiKey, callsPerSecond: { read: 1, write: 'default', expensive: 7 } });
+    expect(await limitsOf(apiKey, 'expensive=default')).toEqual({ apiKey, callsPerSecond: { read: 1, write: 'default', expensive: 'default' } });
+    const handler = toLambda(getOrganizations, { ...process.env, CALL_BURST_SECONDS: '1' });
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await post(handler, keyHeaders, {})).status);
+    expect(statuses).toContain(429);
+    expect(await limitsOf(apiKey, 'read=default')).toEqual({ apiKey, callsPerSecond: { read: 'default', write: 'default', expensive: 'default' } });
+  });
+
+  test.each([[['read=0'], 'read must be'], [['read=100001'], 'read must be'], [['read=1.5'], 'read must be'], [['read='], 'read must be'], [['reads=5'], 'reads'], [['5'], '5']])('%j is refused', async (args, message) => {
+    await expect(command(['limits', 'key_1', ...args], process.env)).rejects.toThrow(message);
+  });
+
+  test('says that an API key does not exist', async () => {
+    await expect(command(['limits', 'key_nobody'], process.env)).rejects.toThrow('There is no API key key_nobody.');
+  });
+});
+
+test('calls of editors, extraction, semantic search and user data are expensive, and no others are', () => {
+  const isExpensive = (path: string) => /\/crdt\/|\/agents\/extract$|\/memory\/search$|\/users\/data\//.test(path);
+  expect(limitClasses).toContain('expensive');
+  for (const [path, endpoint] of cases) expect([path, endpoint.limitClass]).toEqual([path, isExpensive(path) ? 'expensive' : undefined]);
+});

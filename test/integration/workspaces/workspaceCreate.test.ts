@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
+import { endpoint, handler } from '../../../functions/v2/workspace/create.ts';
+import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { ApiKeyEntity, OwnerEmailEntity } from '../../../lib/workspaces/entities.ts';
+import { RateLimitEntity, RateLimits } from '../../../lib/table/rateLimits.ts';
+import { openTable } from '../../../lib/table/table.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import type { Handler } from '../../../lib/http/stack.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { storedItem } from '../../support/items.ts';
+import { eventOf, post, type Response, send } from '../../support/requests.ts';
+import { virtualTime } from '../../support/virtualTime.ts';
+import { newWorkspace } from '../../support/workspaces.ts';
+
+let engine: Engine;
+beforeAll(async () => { engine = await startEngine(); });
+afterAll(() => engine.stop());
+
+const DAY = 86_400_000;
+const someone = () => `someone-${randomUUID()}@example.com`;
+
+/** Calls a handler as if from another address. */
+function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Response> {
+  const event = eventOf(JSON.stringify({ data }));
+  return send(to, { ...event, requestContext: { ...event.requestContext, http: { ...event.requestContext.http, sourceIp } } });
+}
+
+/** The endpoint under another setting. */
+function creating(settings: Record<string, string>): Handler {
+  return toLambda(endpoint, { ...process.env, ...settings });
+}
+
+describe('what a new workspace is', () => {
+  test('facts B1: it has an owner, a token of 32 hex characters and a first API key', async () => {
+    const { status, body } = await post(handler, {}, { ownerEmail: 'ada@example.com', name: 'Ada Lovelace', workspaceName: 'Engines', avatar: 'https://example.com/ada.png' });
+    expect(status).toBe(200);
+    expect(body.result).toMatchObject({ status: 'success', message: 'Workspace created successfully' });
+    const { id, name, owner, authToken, apiKeyList } = body.result.data;
+    expect(id).toMatch(/^ws_[0-9A-Za-z]{27}$/);
+    expect(name).toBe('Engines');
+    expect(owner).toEqual({ email: 'ada@example.com', id: expect.stringMatching(/^usr_/), name: 'Ada Lovelace', avatar: 'https://example.com/ada.png' });
+    expect(authToken).toMatch(/^[0-9a-f]{32}$/);
+    const [[apiKey, shown]] = Object.entries(apiKeyList) as [[string, unknown]];
+    expect(apiKey).toMatch(/^key_[0-9A-Za-z]{27}$/);
+    expect(shown).toEqual({ id: apiKey, apiKeyName: 'Ada Test API Key', type: 'testing' });
+    expect(Object.keys(apiKeyList)).toHaveLength(1);
+    expect(Object.keys(body.result.data).sort()).toEqual(['apiKeyList', 'authToken', 'id', 'name', 'owner']);
+  });
+
+  test('facts B1: the name defaults to the address and the workspace is named after it', async () => {
+    const { body } = await post(handler, {}, { ownerEmail: 'Grace.Hopper@example.com', name: null, workspaceName: null });
+    expect(body.result.data).toMatchObject({
+      name: 'Grace.Hopper@example.com workspace',
+      owner: { email: 'Grace.Hopper@example.com', name: 'Grace.Hopper@example.com', avatar: '' },
+    });
+    expect(Object.values(body.result.data.apiKeyList)).toMatchObject([{ apiKeyName: 'Grace.Hopper Test API Key' }]);
+    const named = await post(handler, {}, { ownerEmail: 'hedy@example.com', name: 'Hedy' });
+    expect(named.body.result.data.name).toBe('Hedy workspace');
+  });
+
+  test('design 3: the keys of an unverified owner expire after the days of grace', async () => {
+    const before = Date.now();
+    const { apiKey } = await newWorkspace();
+    const key = await storedItem(engine, ApiKeyEntity.key({ apiKey }));
+    expect(key?.expiresAt).toBeGreaterThanOrEqual(before + 14 * DAY);
+    expect(key?.expiresAt).toBeLessThanOrEqual(Date.now() + 14 * DAY);
+  });
+
+  test('design 3: the days of grace are a setting', async () => {
+    const { body } = await post(creating({ UNVERIFIED_GRACE_DAYS: '3' }), {}, { ownerEmail: someone() });
+    const key = await storedItem(engine, ApiKeyEntity.key({ apiKey: Object.keys(body.result.data.apiKeyList)[0]! }));
+    expect(key?.expiresAt - key?.createdAt).toBe(3 * DAY);
+  });
+
+  test('has keys that expire after expiresInMs, a new one too, but never later than the days of grace', async () => {
+    const before = Date.now();
+    const owned = await post(handler, {}, { ownerEmail: someone(), expiresInMs: 3_600_000 });
+    const { id, authToken, owner, apiKeyList } = owned.body.result.data;
+    const { apiKey: second } = (await post(createKey, { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': authToken }, { ownerEmail: owner.email, type: 'testing' })).body.result.data;
+    const expiryOf = async (apiKey: string) => (await storedItem(engine, ApiKeyEntity.key({ apiKey })))?.expiresAt;
+    for (const apiKey of [Object.keys(apiKeyList)[0]!, second]) {
+      expect(await expiryOf(apiKey)).toBeGreaterThanOrEqual(before + 3_600_000);
+      expect(await expiryOf(apiKey)).toBeLessThanOrEqual(Date.now() + 3_600_000);
+    }
+    const strict = await post(creating({ UNVERIFIED_GRACE_DAYS: '1' }), {}, { ownerEmail: someone(), expiresInMs: 172_800_000 });
+    expect(await expiryOf(Object.keys(strict.body.result.data.apiKeyList)[0]!)).toBeLessThanOrEqual(Date.now() + DAY);
+  });
+
+  test.each([59_999, 172_800_001, 60_000.5, '60000'])('is not made with expiresInMs %j, which must be 60,000 to 172,800,000', async (expiresInMs) => {
+    const { status, body } = await post(handler, {}, { ownerEmail: someone(), expiresInMs });
+    expect([status, body.error.message]).toEqual([400, expect.stringMatching(/^expiresInMs must be /)]);
+  });
+
+  test('answers an unexpected failure of its creation with the documented text', async () => {
+    const write = jest.spyOn(openTable(environment(process.env)), 'write').mockRejectedValueOnce(new Error('unexpected'));
+    try {
+      const { status, body } = await post(handler, {}, { ownerEmail: someone() });
+      expect([status, body.error]).toEqual([500, { status: 'INTERNAL', message: 'Failed to create workspace' }]);
+    } finally {
+      write.mockRestore();
+    }
+  });
+
+  test('workspace/get shows the same, with the token that the caller sent', async () => {
+    const created = (await post(handler, {}, { ownerEmail: someone() })).body.result.data;
+    const { status, body } = await post(getWorkspace, { 'x-svc-workspace-id': created.id, 'x-svc-workspace-auth-token': created.authToken }, {});
+    expect(status).toBe(200);
+    expect(body.result).toEqual({ status: 'success', message: 'Workspace retrieved successfully', data: created });
+  });
+});
+
+describe('what is refused', () => {
+  test.each([
+    ['without an address', {}, 'ownerEmail is required'],
+    ['with something else than an address', { ownerEmail: 'ada' }, 'ownerEmail must be an e-mail address'],
+    ['with an address of another type', { ownerEmail: 42 }, 'ownerEmail must be a string'],
+    ['with an address of more than 254 characters', { ownerEmail: `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example.com` }, 'ownerEmail must have at most 254 characters'],
+    ['with an empty name', { ownerEmail: 'x@example.com', name: '' }, 'name must not be empty'],
+    ['with a name of more than 200 characters', { ownerEmail: 'x@example.com', name: 'x'.repeat(600) }, 'name must have at most 200 characters'],
+    ['with a lone surrogate in the name', { ownerEmail: 'x@example.com', name: '\ud800' }, 'name must be well-formed Unicode'],
+    ['with a workspace name of more than 200 characters', { ownerEmail: 'x@example.com', workspaceName: 'x'.repeat(201) }, 'workspaceName must have at most 200 characters'],
+    ['with a picture that is no web address', { ownerEmail: 'x@example.com', avatar: 'javascript:alert(1)' }, 'avatar must be a valid http(s) URL'],
+    ['with a picture of more than 2000 characters', { ownerEmail: 'x@example.com', avatar: `https://example.com/${'x'.repeat(2000)}` }, 'avatar must have at most 2000 characters'],
+    ['with a disposable address', { ownerEmail: 'x@mailinator.com' }, 'This email domain is not supported.'],
+    ['with a disposable address of a subdomain', { ownerEmail: 'x@eu.Mailinator.com' }, 'This email domain is not supported.'],
+  ])('facts B1: creation %s is INVALID_ARGUMENT', async (_what, data, message) => {
+    const { status, body } = await post(handler, {}, data);
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
+    expect(body.error.details.issues).toHaveLength(1);
+  });
+
+  test('facts B1: limits are inclusive: an address of 254 and names of 200 characters are accepted', async () => {
+    const ownerEmail = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(55)}.example.com`.slice(-254);
+    expect(ownerEmail).toHaveLength(254);
+    const { status } = await post(handler, {}, { ownerEmail, name: 'n'.repeat(200), workspaceName: 'w'.repeat(200) });
+    expect(status).toBe(200);
+  });
+
+  test('facts B1: an address has one workspace, however it is written', async () => {
+    const ownerEmail = someone();
+    expect((await post(handler, {}, { ownerEmail })).status).toBe(200);
+    const { status, body } = await post(handler, {}, { ownerEmail: ownerEmail.toUpperCase() });
+    expect(status).toBe(409);
+    expect(body.error).toEqual({ status: 'ALREADY_EXISTS', message: 'A workspace already exists for this email address' });
+  });
+
+  test('facts B1: of concurrent creations for one address exactly one succeeds, and leaves the only workspace', async () => {
+    const ownerEmail = someone();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post(handler, {}, { ownerEmail })));
+    const created = answers.filter(({ status }) => status === 200);
+    expect(created).toHaveLength(1);
+    expect(answers.filter(({ body }) => body.error?.status === 'ALREADY_EXISTS')).toHaveLength(19);
+    const owner = await storedItem(engine, OwnerEmailEntity.key({ email: ownerEmail }));
+    expect(owner?.workspaceId).toBe(created[0]?.body.result.data.id);
+  });
+
+  test('design 5: a transaction in the way is no other workspace: creation is tried again, for 3 s at most', async () => {
+    const write = jest.spyOn(openTable(environment(process.env)), 'write');
+    try {
+      write.mockResolvedValueOnce({ conflicts: [1] }).mockResolvedValueOnce({ conflicts: [1] });
+      expect((await post(handler, {}, { ownerEmail: someone() })).status).toBe(200);
+      expect(write).toHaveBeenCalledTimes(3);
+      write.mockClear().mockResolvedValue({ conflicts: [1] });
+      const time = virtualTime();
+      const { status, body } = await time.run(() => post(handler, {}, { ownerEmail: someone() }));
+      expect(status).toBe(409);
+      expect(body.error.status).toBe('ABORTED');
+      expect(write).toHaveBeenCalledTimes(time.sleeps.length + 1);
+      expect(time.sleeps.length).toBeGreaterThan(10);
+    } finally {
+      write.mockRestore();
+    }
+  });
+
+  test('design 3: closed creation is FAILED_PRECONDITION and counts nothing', async () => {
+    const ownerEmail = someone();
+    const closed = creating({ WORKSPACE_CREATION: 'closed', WORKSPACE_CREATION_PER_MINUTE: '1' });
+    for (let i = 0; i < 2; i++) {
+      const { status, body } = await postFrom('198.51.100.77', closed, { ownerEmail });
+      expect(status).toBe(400);
+      expect(body.error).toEqual({ status: 'FAILED_PRECONDITION', message: 'Workspaces are created by the operator of this service.' });
+    }
+    expect(await storedItem(engine, OwnerEmailEntity.key({ email: ownerEmail }))).toBeUndefined();
+    expect((await postFrom('198.51.100.77', creating({ WORKSPACE_CREATION_PER_MINUTE: '1' }), { ownerEmail })).status).toBe(200);
+  });
+});
+
+describe('the limit per source address', () => {
+  const START = Date.UTC(2026, 0, 1);
+
+  test('facts B1: above the limit creation is RESOURCE_EXHAUSTED; other addresses and the next minute are not', async () => {
+    const limited = creating({ WORKSPACE_CREATION_PER_MINUTE: '2' });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
+    try {
+      const create = (sourceIp: string) => postFrom(sourceIp, limited, { ownerEmail: someone() });
+      expect((await create('198.51.100.1')).status).toBe(200);
+      expect((await create('198.51.100.1')).status).toBe(200);
+      const third = await create('198.51.100.1');
+      expect(third.status).toBe(429);
+      expect(third.body.error).toEqual({ status: 'RESOURCE_EXHAUSTED', message: 'Rate limit exceeded for this endpoint. Try again later.' });
+      expect((await create('198.51.100.2')).status).toBe(200);
+      clock.mockReturnValue(START + 60_000);
+      expect((await create('198.51.100.1')).status).toBe(200);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  test('design 3: the source address is the gateway\'s, never a header', async () => {
+    const limited = creating({ WORKSPACE_CREATION_PER_MINUTE: '1' });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
+    try {
+      const statuses = [];
+      for (const forged of ['192.0.2.1', '192.0.2.2']) {
+        const event = eventOf(JSON.stringify({ data: { ownerEmail: someone() } }), { 'x-forwarded-for': forged, forwarded: `for=${forged}`, 'x-real-ip': forged });
+        statuses.push((await send(limited, event)).status);
+      }
+      expect(statuses).toEqual([200, 429]);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  test('spec 4.25: of 50 calls at once exactly as many pass as the limit says', async () => {
+    const limits = new RateLimits(openTable(environment(process.env)));
+    const allow = (subject: string, now: number) => limits.allow('test', subject, { limit: 7, windowSeconds: 60, now });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => allow('198.51.100.9', START)));
+    expect(answers.filter(Boolean)).toHaveLength(7);
+    expect(await allow('198.51.100.9', START + 59_999)).toBe(false);
+    expect(await allow('198.51.100.9', START + 60_000)).toBe(true);
+    expect(await allow('198.51.100.10', START)).toBe(true);
+  });
+
+  test('design 5: a counter expires, after its window has ended', async () => {
+    const limits = new RateLimits(openTable(environment(process.env)));
+    await limits.allow('expiring', 'subject', { limit: 1, windowSeconds: 60, now: START + 30_000 });
+    const item = await storedItem(engine, RateLimitEntity.key({ name: 'expiring', subject: 'subject', window: START / 60_000 }));
+    expect(item?.ttl).toBe(START / 1000 + 120);
+  });
+});

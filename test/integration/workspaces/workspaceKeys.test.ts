@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
+import { handler as renameKey } from '../../../functions/v2/workspace/apikey/update.ts';
+import { handler as getKeys } from '../../../functions/v2/workspace/apikeys/get.ts';
+import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
+import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
+import { insert, openTable, replace, type Table } from '../../../lib/table/table.ts';
+import { renameApiKeys } from '../../../lib/workspaces/workspaces.ts';
+import { ApiError } from '../../../lib/shared/errors.ts';
+import { sealPageToken } from '../../../lib/http/pageToken.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { storedItem } from '../../support/items.ts';
+import { post } from '../../support/requests.ts';
+import { virtualTime } from '../../support/virtualTime.ts';
+import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+
+let engine: Engine;
+let table: Table;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  engine = await startEngine();
+  table = openTable(environment(process.env));
+});
+afterAll(() => engine.stop());
+beforeEach(async () => { workspace = await newWorkspace(); });
+
+const DAY = 86_400_000;
+
+const create = (data: object = {}, of = workspace) => post(createKey, of.headers, { ownerEmail: of.ownerEmail, type: 'testing', ...data });
+const list = (data: object = {}, of = workspace) => post(getKeys, of.headers, data);
+
+/** Gives the workspace more API keys, so that it has `total`; their ids sort in the order of their numbers. */
+async function fillUp(total: number): Promise<string[]> {
+  const ids = Array.from({ length: total - 1 }, (_, index) => `key_z${String(index).padStart(3, '0')}-${workspace.id}`);
+  for (const apiKey of ids) await table.write([insert(WorkspaceApiKeyEntity, { workspaceId: workspace.id, apiKey, apiKeyName: apiKey, type: 'testing', createdAt: 0 })]);
+  return [workspace.apiKey, ...ids];
+}
+
+async function changeWorkspace(change: { verifiedAt?: number; createdAt?: number }): Promise<void> {
+  const stored = await table.get(WorkspaceEntity, { workspaceId: workspace.id });
+  expect(await table.write([replace(WorkspaceEntity, { ...stored!, ...change }, stored!._r)])).toBe('done');
+}
+
+describe('creating an API key', () => {
+  test('facts C1: the key is made with the type and name asked for', async () => {
+    const { status, body } = await create({ type: 'production', apiKeyName: 'Live' });
+    expect(status).toBe(200);
+    expect(body.result).toEqual({ status: 'success', message: 'API key created successfully.', data: { apiKey: expect.stringMatching(/^key_[0-9A-Za-z]{27}$/) } });
+    const { apiKey } = body.result.data;
+    const shown = (await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList;
+    expect(shown[apiKey]).toEqual({ id: apiKey, apiKeyName: 'Live', type: 'production' });
+    expect(Object.keys(shown)).toHaveLength(2);
+  });
+
+  test.each([['testing', 'Testing API Key'], ['production', 'Production API Key']])('facts C1: the name of a %s key defaults to "%s"', async (type, apiKeyName) => {
+    const { apiKey } = (await create({ type })).body.result.data;
+    expect((await list({ apiKeys: [apiKey] })).body.result.data).toEqual([{ id: apiKey, apiKeyName, type }]);
+  });
+
+  test('facts C1: createAuthToken true hands out the text of the default token, which works', async () => {
+    const { apiKey, authToken } = (await create({ createAuthToken: true })).body.result.data;
+    const { status } = await post(getOrganizations, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {});
+    expect(status).toBe(200);
+  });
+
+  test('facts C1: createAuthToken false makes a key without tokens', async () => {
+    const { data } = (await create({ createAuthToken: false })).body.result;
+    expect(data).toEqual({ apiKey: expect.any(String) });
+    expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: data.apiKey })))?.tokenHashes).toEqual([]);
+  });
+
+  test.each([
+    ['without ownerEmail', { ownerEmail: undefined }, 'ownerEmail is required.'],
+    ['with another address', { ownerEmail: 'mallory@example.com' }, "ownerEmail must be the e-mail address of the workspace's owner"],
+    ['without type', { type: undefined }, 'type is required'],
+    ['with another type', { type: 'staging' }, 'type must be "testing" or "production"'],
+    ['with an empty name', { apiKeyName: '' }, 'apiKeyName must not be empty'],
+    ['with createAuthToken as text', { createAuthToken: 'true' }, 'createAuthToken must be a boolean'],
+  ])('facts C1: creation %s is INVALID_ARGUMENT', async (_what, data, message) => {
+    const { status, body } = await create(data);
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
+  });
+
+  test('facts C1: the owner\'s address may be written in other capitals', async () => {
+    const { status } = await create({ ownerEmail: workspace.ownerEmail.toUpperCase() });
+    expect(status).toBe(200);
+  });
+
+  test('design 3: keys of an unverified owner expire together, keys of a verified one never', async () => {
+    const expiryOf = async (apiKey: string) => (await storedItem(engine, ApiKeyEntity.key({ apiKey })))?.expiresAt;
+    const second = (await create()).body.result.data.apiKey;
+    expect(await expiryOf(second)).toBe(await expiryOf(workspace.apiKey));
+    await changeWorkspace({ verifiedAt: Date.now() });
+    const third = (await create()).body.result.data.apiKey;
+    expect(await expiryOf(third)).toBeUndefined();
+  });
+
+  test('design 3: after the days of grace an unverified owner gets no new key, a verified one does', async () => {
+    await changeWorkspace({ createdAt: Date.now() - 14 * DAY });
+    const { status, body } = await create();
+    expect(status).toBe(400);
+    expect(body.error).toEqual({ status: 'FAILED_PRECONDITION', message: "The e-mail address of the workspace's owner must be verified first." });
+    await changeWorkspace({ createdAt: Date.now() - 14 * DAY, verifiedAt: Date.now() });
+    expect((await create()).status).toBe(200);
+  });
+
+  test('design 8: the hundredth key is made, the hundred-and-first is RESOURCE_EXHAUSTED', async () => {
+    await fillUp(99);
+    expect((await create()).status).toBe(200);
+    const { status, body } = await create();
+    expect(status).toBe(429);
+    expect(body.error).toEqual({ status: 'RESOURCE_EXHAUSTED', message: 'The workspace has as many API keys as it may have.' });
+    expect(Object.keys((await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList)).toHaveLength(100);
+  });
+
+  test('design 8: concurrent creations never pass the limit', async () => {
+    await fillUp(98);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => create()));
+    const failures = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error.status);
+    expect(new Set(failures).difference(new Set(['RESOURCE_EXHAUSTED', 'ABORTED']))).toEqual(new Set());
+    const made = answers.length - failures.length;
+    expect(made).toBeGreaterThanOrEqual(1);
+    expect(made).toBeLessThanOrEqual(2);
+    expect((await table.query(WorkspaceApiKeyEntity, { workspaceId: workspace.id }, { prefix: ['KEY'], limit: 200 })).values).toHaveLength(98 + made);
+  });
+
+  test('design 8: a key that another request creates while this one reads is counted', async () => {
+    await fillUp(99);
+    const real = table.get.bind(table);
+    const get = jest.spyOn(table, 'get');
+    get.mockImplementationOnce(real); // the credentials
+    get.mockImplementationOnce(async (entity, key) => {
+      get.mockRestore();
+      expect((await create()).status).toBe(200);
+      return real(entity, key);
+    });
+    expect((await create()).body.error.status).toBe('RESOURCE_EXHAUSTED');
+  });
+
+  test('design 5: a key is not made beside a verification that the request has not seen', async () => {
+    const write = jest.spyOn(table, 'write');
+    write.mockImplementationOnce(async (ops) => {
+      write.mockRestore();
+      await changeWorkspace({ verifiedAt: 1 });
+      return table.write(ops);
+    });
+    const { apiKey } = (await create()).body.result.data;
+    expect((await storedItem(engine, ApiKeyEntity.key({ apiKey })))?.expiresAt).toBeUndefined();
+  });
+});
+
+describe('renaming an API key', () => {
+  test('facts C1: the key has its new name everywhere, and keeps the rest', async () => {
+    const before = await storedItem(engine, WorkspaceApiKeyEntity.key({ workspaceId: workspace.id, apiKey: workspace.apiKey }));
+    const { status, body } = await post(renameKey, workspace.headers, { apiKey: workspace.apiKey, apiKeyName: 'Staging' });
+    expect(status).toBe(200);
+    expect(body.result).toEqual({ status: 'success', message: 'API key updated successfully.', data: null });
+    expect((await list()).body.result.data).toEqual([{ id: workspace.apiKey, apiKeyName: 'Staging', type: 'testing' }]);
+    expect((await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList[workspace.apiKey].apiKeyName).toBe('Staging');
+    const after = await storedItem(engine, WorkspaceApiKeyEntity.key({ workspaceId: workspace.id, apiKey: workspace.apiKey }));
+    expect(after).toEqual({ ...before, apiKeyName: 'Staging', _r: before!._r + 1 });
+  });
+
+  test.each([
+    ['without apiKey', { apiKeyName: 'x' }, 'apiKey is required'],
+    ['without apiKeyName', { apiKey: 'x' }, 'apiKeyName is required'],
+    ['with null for apiKeyName', { apiKey: 'x', apiKeyName: null }, 'apiKeyName must be a string'],
+    ['with an empty apiKeyName', { apiKey: 'x', apiKeyName: '' }, 'apiKeyName must not be empty'],
+  ])('facts C1: renaming %s is INVALID_ARGUMENT', async (_what, data, message) => {
+    const { status, body } = await post(renameKey, workspace.headers, data);
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
+  });
+
+  test('facts C1: an unknown key, or one of another workspace, is NOT_FOUND and stays as it is', async () => {
+    const other = await newWorkspace();
+    for (const apiKey of ['key_unknown', other.apiKey]) {
+      const { status, body } = await post(renameKey, workspace.headers, { apiKey, apiKeyName: 'Mine' });
+      expect(status).toBe(404);
+      expect(body.error).toEqual({ status: 'NOT_FOUND', message: 'API key not found.' });
+    }
+    expect((await list({}, other)).body.result.data).toMatchObject([{ id: other.apiKey, apiKeyName: expect.stringMatching(/Test API Key$/) }]);
+  });
+
+  test('design 5: a conflicting write is tried again for 3 s, then it is ABORTED', async () => {
+    const renamer = renameApiKeys.open(environment(process.env));
+    const write = jest.spyOn(table, 'write');
+    try {
+      write.mockResolvedValueOnce({ conflicts: [0] }).mockResolvedValueOnce({ conflicts: [0] });
+      expect(await renamer.rename(workspace.id, workspace.apiKey, 'Third')).toBe('done');
+      expect(write).toHaveBeenCalledTimes(3);
+      expect((await list()).body.result.data).toMatchObject([{ apiKeyName: 'Third' }]);
+      write.mockClear().mockResolvedValue({ conflicts: [0] });
+      const time = virtualTime();
+      await expect(time.run(() => renamer.rename(workspace.id, workspace.apiKey, 'Never'))).rejects.toMatchObject({ status: 'ABORTED' } satisfies Partial<ApiError>);
+      expect(write).toHaveBeenCalledTimes(time.sleeps.length + 1);
+      expect(time.sleeps.length).toBeGreaterThan(10);
+    } finally {
+      write.mockRestore();
+    }
+  });
+});
+
+describe('listing API keys', () => {
+  test('facts C1: pages follow each other without loss or repetition, and the last has no token', async () => {
+    const all = await fillUp(10);
+    const seen: string[] = [];
+    let pageToken: string | null = null;
+    const sizes: number[] = [];
+    do {
+      const { body } = await list({ pageSize: 4, pageToken });
+      expect(body.result).toMatchObject({ status: 'success', message: 'API keys retrieved successfully.' });
+      seen.push(...body.result.data.map(({ id }: { id: string }) => id));
+      sizes.push(body.result.data.length);
+      pageToken = body.result.nextPageToken;
+    } while (pageToken !== null);
+    expect(sizes).toEqual([4, 4, 2]);
+    expect(seen).toEqual(all);
+  });
+
+  test('facts C1: a page that ends with the last key has no token', async () => {
+    await fillUp(8);
+    const first = (await list({ pageSize: 4 })).body.result;
+    const second = (await list({ pageSize: 4, pageToken: first.nextPageToken })).body.result;
+    expect(second.data).toHaveLength(4);
+    expect(second.nextPageToken).toBeNull();
+  });
+
+  test('facts C1: the page size is at most, and by default, 100', async () => {
+    await fillUp(100);
+    const { data, nextPageToken } = (await list()).body.result;
+    expect(data).toHaveLength(100);
+    expect(nextPageToken).toBeNull();
+    const { status, body } = await list({ pageSize: 101 });
+    expect(status).toBe(400);
+    expect(body.error.message).toBe('pageSize must be at most 100');
+  });
+
+  test('facts C1: apiKeys names those to show; unknown and foreign ones are left out', async () => {
+    const other = await newWorkspace();
+    const second = (await create()).body.result.data.apiKey;
+    const { data, nextPageToken } = (await list({ apiKeys: [second, 'key_unknown', other.apiKey, workspace.apiKey, second] })).body.result;
+    expect(data.map(({ id }: { id: string }) => id)).toEqual([second, workspace.apiKey]);
+    expect(nextPageToken).toBeNull();
+  });
+
+  test.each([
+    ['an empty filter', { apiKeys: [] }, 'apiKeys must not be empty'],
+    ['a filter of more than 100 keys', { apiKeys: Array.from({ length: 101 }, String) }, 'apiKeys must have at most 100 items'],
+    ['a filter that is no list', { apiKeys: 'key' }, 'apiKeys must be an array'],
+    ['a page size of zero', { pageSize: 0 }, 'pageSize must be at least 1'],
+    ['a page size in text', { pageSize: '5' }, 'pageSize must be a number'],
+    ['a broken page size', { pageSize: 1.5 }, 'pageSize must be an integer'],
+  ])('facts C1: %s is INVALID_ARGUMENT', async (_what, data, message) => {
+    const { status, body } = await list(data);
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
+  });
+
+  describe('page tokens', () => {
+    const refused = { status: 'INVALID_ARGUMENT', message: 'pageToken is not one that this listing gave, or it has expired' };
+
+    async function expectRefused(pageToken: string, of = workspace) {
+      const { status, body } = await list({ pageToken }, of);
+      expect(status).toBe(400);
+      expect(body.error).toMatchObject(refused);
+      expect(body.error.details.issues).toMatchObject([{ path: ['pageToken'] }]);
+    }
+
+    test('design 14: a damaged one is INVALID_ARGUMENT, whichever bit changed', async () => {
+      await fillUp(2);
+      const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
+      const bytes = Buffer.from(nextPageToken, 'base64url');
+      for (const position of [0, 12, bytes.length - 1]) {
+        const damaged = Buffer.from(bytes);
+        damaged[position]! ^= 1;
+        await expectRefused(damaged.toString('base64url'));
+      }
+      await expectRefused(nextPageToken.slice(0, -8));
+      await expectRefused('x');
+    });
+
+    test('design 14: one of another workspace is INVALID_ARGUMENT', async () => {
+      await fillUp(2);
+      const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
+      await expectRefused(nextPageToken, await newWorkspace());
+    });
+
+    test('design 14: one of another endpoint is INVALID_ARGUMENT', async () => {
+      const stored = await table.get(WorkspaceEntity, { workspaceId: workspace.id });
+      await expectRefused(sealPageToken(stored!.pageKey, ['/v2/another'], 'KEY#', Date.now()));
+      // The same token for this endpoint is good, so it is the endpoint that was refused.
+      const { status } = await list({ pageToken: sealPageToken(stored!.pageKey, ['/v2/workspace/apikeys/get'], 'KEY#', Date.now()) });
+      expect(status).toBe(200);
+    });
+
+    test('design 14: an expired one is INVALID_ARGUMENT; it lives for a day', async () => {
+      await fillUp(2);
+      const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
+      const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + DAY - 60_000);
+      try {
+        expect((await list({ pageToken: nextPageToken })).status).toBe(200);
+        clock.mockReturnValue(Date.now() + 60_000);
+        await expectRefused(nextPageToken);
+      } finally {
+        clock.mockRestore();
+      }
+    });
+  });
+});

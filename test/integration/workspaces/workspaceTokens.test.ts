@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
+import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
+import { handler as resetToken } from '../../../functions/v2/workspace/authtoken/reset.ts';
+import { handler as listTokens } from '../../../functions/v2/workspace/authtokens/get.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { secretBox } from '../../../lib/crypto/secretBox.ts';
+import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
+import { ApiKeyEntity, AuthTokenEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
+import { openTable, type Table, upsert } from '../../../lib/table/table.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { everyItem, storedItem } from '../../support/items.ts';
+import { post } from '../../support/requests.ts';
+import { virtualTime } from '../../support/virtualTime.ts';
+import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+
+let engine: Engine;
+let table: Table;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  engine = await startEngine();
+  table = openTable(environment(process.env));
+});
+afterAll(() => engine.stop());
+beforeEach(async () => { workspace = await newWorkspace(); });
+
+const list = (apiKey: unknown, of = workspace) => post(listTokens, of.headers, { apiKey });
+const reset = (apiKey: unknown, of = workspace, headers = {}) => post(resetToken, { ...of.headers, ...headers }, { apiKey });
+const call = (apiKey: string, authToken: string) => post(getOrganizations, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {});
+
+/** The claims of a signed token. */
+function claims(token: string): unknown {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+}
+
+describe('listing auth tokens', () => {
+  test('spec 4.2: the tokens of an API key are listed with their text, name and domains', async () => {
+    const { status, body } = await list(workspace.apiKey);
+    expect(status).toBe(200);
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Auth tokens retrieved successfully.',
+      data: { apiKey: workspace.apiKey, authTokens: [{ token: expect.any(String), name: 'Default Auth Token', domains: [] }] },
+    });
+  });
+
+  test('spec 2: a token is signed, names its API key and works as credential of that key (spec 5 rule 1)', async () => {
+    const [{ token }] = (await list(workspace.apiKey)).body.result.data.authTokens;
+    expect(JSON.parse(Buffer.from(token.split('.')[0], 'base64url').toString())).toEqual({ alg: 'HS256', typ: 'JWT', kid: '1' });
+    expect(claims(token)).toEqual({ iss: 'svc', sub: workspace.apiKey, jti: expect.stringMatching(/^tok_/), iat: expect.any(Number) });
+    expect((await call(workspace.apiKey, token)).status).toBe(200);
+  });
+
+  test('spec 4.2: a key without tokens lists none', async () => {
+    const { apiKey } = (await post(createKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing', createAuthToken: false })).body.result.data;
+    expect((await list(apiKey)).body.result.data).toEqual({ apiKey, authTokens: [] });
+  });
+
+  test('spec 4.2: every token of a key that has several is listed, with its name and domains', async () => {
+    const sealed = await secretBox.open(environment(process.env)).seal('the text', { tenant: workspace.apiKey, purpose: 'authToken', id: 'tok_zz' });
+    await table.write([upsert(AuthTokenEntity, { apiKey: workspace.apiKey, tokenId: 'tok_zz', name: 'Website', domains: ['example.com'], sealed, createdAt: 0 })]);
+    expect((await list(workspace.apiKey)).body.result.data.authTokens).toEqual([
+      { token: workspace.authToken, name: 'Default Auth Token', domains: [] },
+      { token: 'the text', name: 'Website', domains: ['example.com'] },
+    ]);
+  });
+
+  test('spec 4.2: an API key that does not exist is NOT_FOUND', async () => {
+    const { status, body } = await list('key_unknown');
+    expect(status).toBe(404);
+    expect(body.error).toEqual({ status: 'NOT_FOUND', message: 'API key not found.' });
+  });
+
+  test('spec 4.2: a key of another workspace is NOT_FOUND in the very same words', async () => {
+    const other = await newWorkspace();
+    expect((await list(other.apiKey)).body).toEqual((await list('key_unknown')).body);
+    expect((await list(other.apiKey, other)).status).toBe(200);
+  });
+
+  test.each([
+    ['without apiKey', undefined, 'apiKey is required'],
+    ['with null', null, 'apiKey must be a string'],
+    ['with a number', 7, 'apiKey must be a string'],
+    ['with an empty text', '', 'apiKey must not be empty'],
+  ])('spec 4.2: a request %s is INVALID_ARGUMENT', async (_what, apiKey, message) => {
+    const { status, body } = await list(apiKey);
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
+  });
+
+  test('spec 5: the headers of an API key do not open the workspace level, nor the other way round', async () => {
+    const asKey = await post(listTokens, workspace.keyHeaders, { apiKey: workspace.apiKey });
+    expect(asKey.status).toBe(403);
+    expect(asKey.body.error).toEqual({ status: 'PERMISSION_DENIED', message: 'Invalid workspace credentials.' });
+    const asWorkspace = await post(getOrganizations, workspace.headers, {});
+    expect(asWorkspace.status).toBe(403);
+    expect((await call(workspace.id, workspace.workspaceAuthToken)).status).toBe(403);
+  });
+
+  test('design 3: credentials are read afresh, so a revoked workspace token hands out nothing more', async () => {
+    expect((await list(workspace.apiKey)).status).toBe(200);
+    const stored = await table.get(WorkspaceEntity, { workspaceId: workspace.id });
+    await table.write([upsert(WorkspaceEntity, { ...stored!, tokenHashes: [tokenHash('another')] })]);
+    expect((await list(workspace.apiKey)).status).toBe(403);
+    expect((await reset(workspace.apiKey)).status).toBe(403);
+  });
+});
+
+describe('resetting the auth token', () => {
+  test('facts C1: all tokens of the key are replaced by one new default token', async () => {
+    const { status, body } = await reset(workspace.apiKey);
+    expect(status).toBe(200);
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Auth token reset successfully.',
+      data: { apiKey: workspace.apiKey, newAuthToken: { token: expect.any(String), name: 'Default Auth Token', domains: [] } },
+    });
+    const { newAuthToken } = body.result.data;
+    expect(newAuthToken.token).not.toBe(workspace.authToken);
+    expect((await list(workspace.apiKey)).body.result.data.authTokens).toEqual([newAuthToken]);
+    expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: workspace.apiKey })))?.tokenHashes).toEqual([tokenHash(newAuthToken.token)].map((hash) => new Uint8Array(hash)));
+  });
+
+  test('design 3: the new token works at once, the old one not after 10 s', async () => {
+    const { token } = (await reset(workspace.apiKey)).body.result.data.newAuthToken;
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
+    try {
+      expect((await call(workspace.apiKey, workspace.authToken)).status).toBe(403);
+      expect((await call(workspace.apiKey, token)).status).toBe(200);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  test('facts C1: it leaves other keys of the workspace alone', async () => {
+    const created = await post(createKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing', createAuthToken: true });
+    const { apiKey, authToken } = created.body.result.data;
+    await reset(workspace.apiKey);
+    expect((await list(apiKey)).body.result.data.authTokens).toMatchObject([{ token: authToken }]);
+  });
+
+  test('facts C1: it gives a first token to a key that has none', async () => {
+    const { apiKey } = (await post(createKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing', createAuthToken: false })).body.result.data;
+    const { token } = (await reset(apiKey)).body.result.data.newAuthToken;
+    expect((await call(apiKey, token)).status).toBe(200);
+  });
+
+  test('facts C1: an unknown key, or one of another workspace, is NOT_FOUND and keeps its tokens', async () => {
+    const other = await newWorkspace();
+    for (const apiKey of ['key_unknown', other.apiKey]) {
+      const { status, body } = await reset(apiKey);
+      expect(status).toBe(404);
+      expect(body.error).toEqual({ status: 'NOT_FOUND', message: 'API key not found.' });
+    }
+    expect((await list(other.apiKey, other)).body.result.data.authTokens).toMatchObject([{ token: other.authToken }]);
+  });
+
+  test('design 4: a repeated reset under one Idempotency-Key gives the same token', async () => {
+    const first = await reset(workspace.apiKey, workspace, { 'idempotency-key': 'once' });
+    const second = await reset(workspace.apiKey, workspace, { 'idempotency-key': 'once' });
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect(second.body).toEqual(first.body);
+    expect((await list(workspace.apiKey)).body.result.data.authTokens).toEqual([first.body.result.data.newAuthToken]);
+  });
+
+  test('design 5: concurrent resets leave one token, which the last of them gave; the rest are ABORTED or overtaken', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => reset(workspace.apiKey)));
+    const given = answers.filter(({ status }) => status === 200).map(({ body }) => body.result.data.newAuthToken.token);
+    expect(given.length).toBeGreaterThanOrEqual(1);
+    for (const { body } of answers.filter(({ status }) => status !== 200)) expect(body.error.status).toBe('ABORTED');
+    const listed = (await list(workspace.apiKey)).body.result.data.authTokens;
+    expect(listed).toHaveLength(1);
+    expect(given).toContain(listed[0].token);
+    expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: workspace.apiKey })))?.tokenHashes).toHaveLength(1);
+  });
+
+  test('design 5: a reset that is overtaken is tried again for 3 s, then it is ABORTED', async () => {
+    const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [0] });
+    try {
+      const time = virtualTime();
+      const { status, body } = await time.run(() => reset(workspace.apiKey));
+      expect(status).toBe(409);
+      expect(body.error).toEqual({ status: 'ABORTED', message: 'Other requests are changing the same thing. Send the request again.' });
+      expect(write).toHaveBeenCalledTimes(time.sleeps.length + 1);
+      expect(time.sleeps.length).toBeGreaterThan(10);
+    } finally {
+      write.mockRestore();
+    }
+    expect((await list(workspace.apiKey)).body.result.data.authTokens).toMatchObject([{ token: workspace.authToken }]);
+  });
+});
+
+test('design 3: no token and no key material appears anywhere in the table', async () => {
+  const created = await post(createKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'production', createAuthToken: true });
+  const renewed = await reset(workspace.apiKey, workspace, { 'idempotency-key': 'sealed' });
+  const secrets = [
+    workspace.workspaceAuthToken,
+    workspace.authToken,
+    created.body.result.data.authToken,
+    renewed.body.result.data.newAuthToken.token,
+    'k'.repeat(64), // what the secrets of this run hold
+  ];
+  const stored = (await everyItem(engine)).flatMap(bytesOf);
+  const haystack = Buffer.concat(stored.map((bytes) => Buffer.concat([bytes, Buffer.from('\n')])));
+  for (const secret of secrets) {
+    const forms = [secret, Buffer.from(secret).toString('base64'), Buffer.from(secret).toString('base64url'), Buffer.from(secret).toString('hex')];
+    // The raw bytes of a hexadecimal token, and a token's signature alone.
+    const parts = [Buffer.from(secret, 'hex'), Buffer.from(secret.split('.')[2] ?? '')].filter(({ length }) => length >= 16);
+    for (const form of [...forms, ...parts]) expect(haystack.includes(form)).toBe(false);
+  }
+  // What is looked for can be found: the search sees strings and binary values at any depth.
+  expect(haystack.includes(workspace.ownerEmail)).toBe(true);
+  expect(haystack.includes(Buffer.from(tokenHash(workspace.workspaceAuthToken)))).toBe(true);
+});
+
+/** The text and the bytes of everything in a value. */
+function bytesOf(value: unknown): Buffer[] {
+  if (value instanceof Uint8Array) return [Buffer.from(value)];
+  if (value instanceof Set || Array.isArray(value)) return [...value].flatMap(bytesOf);
+  if (typeof value === 'object' && value !== null) return Object.entries(value).flatMap(([key, inner]) => [Buffer.from(key), ...bytesOf(inner)]);
+  return [Buffer.from(String(value))];
+}

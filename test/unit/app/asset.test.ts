@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { Context } from 'aws-lambda';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { asset as docs } from '../../../functions/docs.ts';
+import { asset as openapi } from '../../../functions/openapi.json.ts';
+import { defineAsset } from '../../../lib/app/asset.ts';
+import { toAsset } from '../../../lib/http/asset.ts';
+import { placed, unplaced } from '../../../lib/openapi/place.ts';
+import { routeKey } from '../../../lib/app/page.ts';
+import { eventOf } from '../../support/requests.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'asset-'));
+beforeAll(() => {
+  Object.assign(process.env, { POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' });
+  writeFileSync(join(folder, 'greeting.txt'), 'Hello, wörld');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let made = 0;
+const greeting = defineAsset({ path: '/greeting', summary: 'A greeting', files: ['greeting.txt'], uses: {}, impact: 'nobody is greeted' }, (files) => {
+  made++;
+  return { type: 'text/plain; charset=utf-8', text: files['greeting.txt'] };
+});
+const handler = toAsset(greeting, folder, { SERVICE_NAME: 'svc' });
+
+async function get(headers: Record<string, string> = {}, of = handler) {
+  const { statusCode, headers: answered = {}, body = '', isBase64Encoded } = await of(eventOf(undefined, headers), { awsRequestId: 'aws' } as Context);
+  return { status: statusCode, headers: answered as Record<string, string>, body, isBase64Encoded };
+}
+
+describe('an asset', () => {
+  test('is sent with what caches need, under the strictest policy when it says none', async () => {
+    const { status, headers, body } = await get();
+    expect([status, body]).toEqual([200, 'Hello, wörld']);
+    expect(headers).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8', 'cache-control': 'public, max-age=300', vary: 'accept-encoding', etag: expect.stringMatching(/^W\/"[\w-]{43}"$/),
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'", 'x-content-type-options': 'nosniff',
+    });
+  });
+
+  test.each(['gzip', 'br, GZIP;q=0.5', 'deflate, gzip;q=1.0, *;q=0'])('is compressed for whoever takes "%s"', async (accepted) => {
+    const { headers, body, isBase64Encoded } = await get({ 'accept-encoding': accepted });
+    expect([headers['content-encoding'], isBase64Encoded]).toEqual(['gzip', true]);
+    expect(gunzipSync(Buffer.from(body, 'base64')).toString()).toBe('Hello, wörld');
+  });
+
+  test.each(['identity', 'gzip;q=0', 'gzip;q=0.00', 'br', 'xgzip'])('is not for whoever takes "%s"', async (accepted) => {
+    expect((await get({ 'accept-encoding': accepted })).headers).not.toHaveProperty('content-encoding');
+  });
+
+  test('is not sent to whoever has it, whatever else is named', async () => {
+    const { etag = '' } = (await get()).headers;
+    for (const named of [etag, etag.slice(2), `"other", ${etag}`, '*']) expect(await get({ 'if-none-match': named })).toMatchObject({ status: 304, body: '', headers: { etag } });
+    expect((await get({ 'if-none-match': '"other"' })).status).toBe(200);
+  });
+
+  test('is made once', async () => {
+    await get();
+    expect(made).toBe(1);
+  });
+
+  test('is a failure like any other when its file is missing', async () => {
+    const { status, headers } = await get({}, toAsset(greeting, join(folder, 'missing'), { SERVICE_NAME: 'svc' }));
+    expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
+  });
+
+  test('is read by GET', () => {
+    expect(routeKey(greeting)).toBe('GET /greeting');
+  });
+});
+
+describe('the OpenAPI document', () => {
+  test('names the deployment that it comes from', () => {
+    const text = JSON.stringify({ url: unplaced.url, header: `x-${unplaced.serviceName}-api-key` });
+    const { text: shown } = openapi.make({ 'openapi.json': text }, { place: { url: 'https://api.example.com/base', serviceName: 'acme' } });
+    expect(JSON.parse(shown)).toEqual({ url: 'https://api.example.com/base', header: 'x-acme-api-key' });
+  });
+
+  test('stays JSON whatever the deployment is called', () => {
+    expect(JSON.parse(placed(JSON.stringify(unplaced), { url: 'https://a"\\b', serviceName: '$&' }))).toEqual({ url: 'https://a"\\b', serviceName: '$&' });
+  });
+});
+
+describe('the reference page', () => {
+  const { text, contentSecurityPolicy = '' } = docs.make({ 'renderer.js': 'alert("</script><!--<SCRIPT>")', 'renderer.css': 'p { margin: 0 }' }, {});
+  const inline = (tag: string) => [...text.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))].map(([, content]) => `'sha256-${createHash('sha256').update(content!).digest('base64')}'`);
+
+  test('runs its own scripts and styles and nothing else', () => {
+    const directives = Object.fromEntries(contentSecurityPolicy.split('; ').map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1)]));
+    expect(directives).toEqual({
+      'default-src': ["'none'"], 'script-src': inline('script'), 'style-src': inline('style'), 'img-src': ['data:'], 'connect-src': ["'self'"],
+      'base-uri': ["'none'"], 'form-action': ["'none'"], 'frame-ancestors': ["'none'"],
+    });
+    expect([inline('script').length, inline('style').length]).toEqual([2, 1]);
+  });
+
+  test('keeps what would end a script within it', () => {
+    const [, script = ''] = /<script>([^]*?)<\/script>/.exec(text) ?? [];
+    const alerted: string[] = [];
+    new Function('alert', script)((said: string) => alerted.push(said));
+    expect(alerted).toEqual(['</script><!--<SCRIPT>']);
+  });
+
+  test('loads nothing from anywhere else', () => {
+    expect(text).not.toMatch(/\b(src|href)="(?!data:|openapi\.json)|@import|url\(/);
+    expect(text).toContain('validatorUrl: null');
+  });
+});

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { projectDir } from '../../../infra/build/build.ts';
+
+interface LockedPackage {
+  readonly integrity?: string;
+  readonly inBundle?: boolean;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
+  readonly hasInstallScript?: boolean;
+  readonly engines?: { readonly node?: string };
+}
+
+const read = (file: string) => JSON.parse(readFileSync(join(projectDir, file), 'utf8'));
+const { packages } = read('package-lock.json') as { packages: Record<string, LockedPackage> };
+const { allowScripts } = read('package.json') as { allowScripts: Record<string, boolean> };
+const { '': _root, ...locked } = packages;
+const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+const namesWhere = (holds: (locked: LockedPackage) => boolean) => Object.entries(locked).flatMap(([path, each]) => (holds(each) ? [nameOf(path)] : []));
+
+describe('npm ci', () => {
+  // A bundled package comes within the archive of another one, whose integrity covers it.
+  test('verifies every package but the table engines of platforms that are in no registry that was in use', () => {
+    expect(namesWhere(({ integrity, inBundle = false }) => integrity === undefined && !inBundle)).toEqual(['@dynoxide/darwin-arm64', '@dynoxide/darwin-x64', '@dynoxide/linux-arm64']);
+  });
+
+  test('installs what it cannot verify on its own platform only', () => {
+    for (const each of Object.values(locked).filter(({ integrity, inBundle = false }) => integrity === undefined && !inBundle)) expect(each).toMatchObject({ optional: true, os: [expect.any(String)], cpu: [expect.any(String)] });
+  });
+
+  test('runs install scripts that package.json allows, and package.json names all others', () => {
+    const withScripts = new Set(namesWhere(({ hasInstallScript = false }) => hasInstallScript));
+    expect([...withScripts].sort()).toEqual(Object.keys(allowScripts).sort());
+    expect(Object.keys(allowScripts).filter((name) => allowScripts[name])).toEqual(['node', 'esbuild']);
+  });
+
+  // The packages run on the Node.js of the package `node`. npm compares them with the Node.js that runs npm, which may be 20.
+  test('warns of no package on the oldest supported Node.js', () => {
+    expect(namesWhere(({ engines }) => /^>=\s*(2[1-9]|[3-9]\d)[.\d]*$/.test(engines?.node ?? ''))).toEqual([]);
+  });
+});

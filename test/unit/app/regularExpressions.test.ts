@@ -1,0 +1,123 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import * as ts from 'typescript';
+import { parsePublicKey } from '../../../lib/crypto/publicKey.ts';
+import { listOf, nameOf } from '../../../lib/agents/rules/extraction/cells.ts';
+import { faultOf, replaceValue } from '../../../lib/editors/rules/yjs/editing.ts';
+import { openDocument } from '../../../lib/editors/rules/yjs/document.ts';
+import { isLayoutText } from '../../../lib/editors/rules/yjs/xmlNodes.ts';
+import { ExtractionRequest } from '../../../lib/agents/rules/extraction/request.ts';
+import { Domain, parseDomain } from '../../../lib/workspaces/rules/domains.ts';
+import { mailAddressOf } from '../../../lib/mail/rules/address.ts';
+import { oneLine, quoted, textOfHtml } from '../../../lib/mail/rules/texts.ts';
+import { OwnerEmail } from '../../../lib/workspaces/rules/workspaces.ts';
+import { Instant } from '../../../lib/shared/times.ts';
+import { readCsv } from '../../../lib/files/csv.ts';
+import { readDateStyles } from '../../../lib/files/xlsxDates.ts';
+import { newXmlBudget } from '../../../lib/files/xml.ts';
+import { Id } from '../../../lib/shared/schema.ts';
+import { isAllowedHost } from '../../../lib/net/addressPolicy.ts';
+import { cpuMilliseconds } from '../../support/cpu.ts';
+import { slowness } from '../../support/regexAnalysis.ts';
+
+const projectDir = join(import.meta.dirname, '../../..');
+const sources = globSync('{functions,lib}/**/*.ts', { cwd: projectDir }).sort();
+
+/** The regular expressions of a source file, and the places where one is made of text, which cannot be analysed. */
+function expressionsOf(file: string): { literals: RegExp[]; made: string[] } {
+  const [literals, made]: [RegExp[], string[]] = [[], []];
+  const visit = (node: ts.Node): void => {
+    if (ts.isRegularExpressionLiteral(node)) {
+      const end = node.text.lastIndexOf('/');
+      literals.push(new RegExp(node.text.slice(1, end), node.text.slice(end + 1)));
+    }
+    if ((ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText() === 'RegExp') made.push(`${file}: ${node.getText()}`);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, readFileSync(join(projectDir, file), 'utf8'), ts.ScriptTarget.Latest, true));
+  return { literals, made };
+}
+
+describe('regular expressions of deployed code', () => {
+  const all = sources.map(expressionsOf);
+
+  test('match in linear time, every one of them', () => {
+    const literals = all.flatMap(({ literals: some }) => some);
+    expect(literals.length).toBeGreaterThan(80);
+    expect(literals.flatMap((regex) => (slowness(regex) === undefined ? [] : `${String(regex)}: ${slowness(regex)}`))).toEqual([]);
+  });
+
+  test('are written as literals, so that they can be analysed', () => {
+    expect(all.flatMap(({ made }) => made)).toEqual([]);
+  });
+});
+
+describe('the analysis of regular expressions', () => {
+  test.each([/\s+$/, /^\s*\n\s*$/, /\s*\+\s*/g, /a+b+/, /x*?y/, /^(a+)+$/, /^(a|a)*$/, /^(?:a*)*b/, /(?:ab)+c/, /^\d{1,20}\d{1,20}$/, /^(?:a|ab|b)*c/, /\[[^\]]*\]/g, /[\p{L}]+\p{Lu}+$/u])('finds %s slow', (regex) => {
+    expect(slowness(regex)).toBeDefined();
+  });
+
+  test.each([/\s+/g, /^[a-z]+@[a-z]+$/, /"[^"]*"/, /^(?:\d+,)*\d+$/, /<[^<>]*>/g, /^a{2,5}b?$/, /[^]{1,12000}/gu, /^(?!msg_)[\w-]{1,64}$/, /(?<=\n)/, /^[ \t]*$/, /\r\n?/g])('finds %s linear', (regex) => {
+    expect(slowness(regex)).toBeUndefined();
+  });
+
+  test.each([/(a)\1/, /a(?=.*b)/])('refuses %s, which it cannot judge', (regex) => {
+    expect(() => slowness(regex)).toThrow();
+  });
+});
+
+describe('hostile text', () => {
+  const MB = 1_000_000;
+
+  test('of 4 MB of blanks in XML is read in less than 100 ms of CPU', () => {
+    const text = `${'\n'.repeat(4 * MB)}x`;
+    expect(cpuMilliseconds(() => isLayoutText(text))).toBeLessThan(100);
+    const xml = `<p>a</p>${'\n'.repeat(2 * MB)}x`;
+    expect(cpuMilliseconds(() => faultOf('xml', xml))).toBeLessThan(100);
+    expect(isLayoutText(' \n\t')).toBe(true);
+    expect([isLayoutText(' \t'), isLayoutText(''), isLayoutText('\n.')]).toEqual([false, false, false]);
+  });
+
+  test('in XML is stored in time that grows with its length', () => {
+    for (const text of ['\n', ' \n', '&#13;', '<b>\n</b>'.repeat(10)]) {
+      const xml = `<p>a</p>${text.repeat(Math.min(MB, 100_000))}x`;
+      expect(cpuMilliseconds(() => faultOf('xml', xml) ?? replaceValue(openDocument([]), 'xml', 'default', xml), 1)).toBeLessThan(1_000);
+    }
+  });
+
+  test('as 20,000 number formats of a spreadsheet takes less than 1 s of CPU', () => {
+    const format = `<numFmt numFmtId="200" formatCode="${'['.repeat(255)}"/>`;
+    const styles = Buffer.from(`<a>${format.repeat(20_000)}</a>`);
+    expect(cpuMilliseconds(() => readDateStyles(styles, newXmlBudget()), 1)).toBeLessThan(1_000);
+  });
+
+  const parsers: [string, (text: string) => unknown][] = [
+    ['a domain', (text) => Domain.safeParse(text)],
+    ['the host of a domain', (text) => parseDomain(text)],
+    ['an owner e-mail address', (text) => OwnerEmail.safeParse(text)],
+    ['the e-mail address of a profile', (text) => mailAddressOf({ email: text })],
+    ['a time', (text) => Instant.safeParse(text)],
+    ['an id', (text) => Id.safeParse(text)],
+    ['a host to deliver to', (text) => isAllowedHost(text)],
+    ['a public key', (text) => parsePublicKey(text)],
+    ['a file in base64', (text) => ExtractionRequest.safeParse({ fileBase64: text, mimeType: 'text/csv' })],
+    ['a cell with names', (text) => listOf(nameOf)(text)],
+    ['HTML in a mail', textOfHtml],
+    ['a line of a mail', (text) => oneLine(text)],
+    ['a quote in a mail', quoted],
+    ['a CSV file', (text) => readCsv(text, (rows) => rows.length)],
+  ];
+  const pieces = ['a', 'A', '1', '.', 'a.', '-', '_', '=', '+', ' ', '\n', ' +', '\r', '"', '["', '<', '<br ', '&', '&#', '@', 'a@', ':', '/', 'www.', 'http://', '\u00fc', '-----BEGIN PUBLIC KEY-----', '{', '{{', 'T', '2026-', '\t', '|,;'];
+
+  test.each(parsers)('as %s: 99 texts of 200,000 characters take less than 10 s of CPU', (_name, parse) => {
+    const cost = cpuMilliseconds(() => {
+      for (const piece of pieces) {
+        const body = piece.repeat(Math.ceil(200_000 / piece.length));
+        for (const text of [body, `${body}\u0001!`, `x${body}x`]) parse(text);
+      }
+    }, 1);
+    // One text that takes quadratic time takes longer than this.
+    expect(cost).toBeLessThan(10_000);
+  });
+});

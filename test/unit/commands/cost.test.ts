@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import { costOfCall, costsOfCalls, costsOfDeliveries, pinnedCapacity, pinnedDelivery } from '../../../infra/commands/cost/calls.ts';
+import { idleBill, totalOf } from '../../../infra/commands/cost/idle.ts';
+import { prices } from '../../../infra/commands/cost/prices.ts';
+import { deployedResources } from '../../../infra/commands/cost.ts';
+import { registeredEndpoints, registeredWorkers } from '../../../infra/build/synthesise.ts';
+import { queues } from '../../../lib/workers/queues.ts';
+
+describe('the idle bill', () => {
+  test('design 11: is under 10 dollars a month, free tiers left out, with every alarm there is', async () => {
+    const bill = idleBill(await deployedResources());
+    const lines = new Map(bill.map(({ what, count, dollars }) => [what, { count, dollars }]));
+    expect(lines.get('secrets')).toEqual({ count: 2, dollars: 0.8 });
+    expect(lines.get('dashboards')).toEqual({ count: 1, dollars: 3 });
+    const consumed = registeredWorkers().filter(({ on }) => 'queue' in on).length;
+    expect(consumed).toBe(Object.keys(queues).length);
+    expect(lines.get('queues that Lambda polls')!.count).toBe(consumed);
+    expect(lines.get('ticks: runs, what they read, what they log')!.count).toBe(43_800);
+    expect(lines.get('metrics that alarms watch')!.count).toBeGreaterThan(30);
+    expect(totalOf(bill)).toBeGreaterThan(5);
+    expect(totalOf(bill)).toBeLessThan(10);
+  });
+
+  test('counts an alarm by the metrics that it watches, and a query as one', () => {
+    const watched = (...Metrics: object[]) => idleBill([{ Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: Metrics.length > 0 ? { Metrics } : {} } }]).find(({ what }) => what === 'metrics that alarms watch')!.count;
+    expect(watched()).toBe(1);
+    expect(watched({ Expression: 'a + b' }, { MetricStat: {} }, { MetricStat: {} })).toBe(2);
+    expect(watched({ Expression: 'SELECT SUM(a)' })).toBe(1);
+  });
+
+  test('counts polls and ticks', () => {
+    const dollars = (Type: string, Properties: object) => totalOf(idleBill([{ It: { Type, Properties: Properties as Record<string, unknown> } }]));
+    // Five long polls of 20 s for 730 hours: 657,000 requests.
+    expect(dollars('AWS::Lambda::EventSourceMapping', { ScalingConfig: {} })).toBeCloseTo(0.2628, 4);
+    expect(dollars('AWS::Lambda::EventSourceMapping', { StartingPosition: 'TRIM_HORIZON' })).toBe(0);
+    expect(dollars('AWS::Events::Rule', { ScheduleExpression: 'rate(2 minutes)' })).toBeCloseTo(dollars('AWS::Events::Rule', { ScheduleExpression: 'rate(1 minute)' }) / 2, 6);
+  });
+
+  test('takes nothing for free that it does not know', () => {
+    expect(() => idleBill([{ Box: { Type: 'AWS::EC2::Instance' } }])).toThrow('What AWS::EC2::Instance cost while idle is not known');
+    expect(() => idleBill([{ Rule: { Type: 'AWS::Events::Rule', Properties: { ScheduleExpression: 'cron(0 3 * * ? *)' } } }])).toThrow('How often cron(0 3 * * ? *) ticks is not known');
+  });
+});
+
+describe('what a million calls cost', () => {
+  test('is said of every endpoint, from the capacity that the tests pin', () => {
+    const pinned = pinnedCapacity();
+    const costs = costsOfCalls(registeredEndpoints(), pinned);
+    expect(costs.map(({ name }) => name).sort()).toEqual([...pinned.keys()].sort());
+    // A twin costs what its endpoint costs: it is the same function.
+    for (const { path } of registeredEndpoints().filter(({ twinOf }) => twinOf === undefined)) expect(costs.filter(({ name }) => name.startsWith(`${path} `)).length).toBeGreaterThan(0);
+  });
+
+  test('is the sum of gateway, function, table, messages and logs', () => {
+    const cost = costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { sends: true });
+    // 15 ms of half a gigabyte; two units read with the credentials' half; four written.
+    expect(cost).toMatchObject({ milliseconds: 15, gateway: 1, queue: 0.4 });
+    expect(cost.lambda).toBeCloseTo(0.2 + 0.015 * 0.5 * 13.3334, 6);
+    expect(cost.table).toBeCloseTo(2 * 0.125 + 4 * 0.625, 6);
+    expect(cost.logs).toBeCloseTo((900e6 / 2 ** 30) * 0.5, 6);
+    expect(cost.total).toBeCloseTo(cost.gateway + cost.lambda + cost.table + cost.queue + cost.logs, 9);
+    expect(costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { memoryMb: 1024 }).lambda).toBeCloseTo(0.2 + 0.015 * 13.3334, 6);
+  });
+
+  test('is refused when a pinned line cannot be read', () => {
+    expect(pinnedCapacity("  '/v2/a/b one': [1, 2, 3.5, 4],\n")).toEqual(new Map([['/v2/a/b one', { roundTrips: 2, read: 3.5, written: 4 }]]));
+    expect(() => pinnedCapacity("  '/v2/a/b one': [1, 2, 3, 4],\n  '/v2/a/c one': [1, 2, 3, MANY],\n")).toThrow('pins 2 requests, of which 1 can be read');
+    expect(() => pinnedCapacity('')).toThrow('pins 0 requests');
+  });
+});
+
+describe('what a million deliveries cost', () => {
+  test('comes from the units that the test of deliveries pins', () => {
+    expect(pinnedDelivery('expect(written(emitted.calls) + written(x)).toBe(9 + 8);')).toEqual({ event: 9, delivery: 8 });
+    expect(() => pinnedDelivery('')).toThrow('does not pin');
+    const { event, delivery } = pinnedDelivery();
+    const costs = costsOfDeliveries();
+    expect(costs.event).toBeCloseTo(event * prices.tableWritten + 7 * prices.tableRead, 6);
+    // Three requests of SQS and 300 ms of half a gigabyte for ten of them.
+    expect(costs.delivery).toBeCloseTo(delivery * prices.tableWritten + 7 * prices.tableRead + 0.12 + 0.02 + 0.2, 2);
+  });
+});

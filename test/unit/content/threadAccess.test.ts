@@ -1,0 +1,51 @@
+import { describe, expect, test } from '@jest/globals';
+import type { AccessType, DocumentAccess, Grant, UserAccess } from '../../../lib/directory/rules/access.ts';
+import { isOpenToAll, maySee, type Viewer } from '../../../lib/content/rules/threadAccess.ts';
+import type { Visibility } from '../../../lib/content/rules/visibility.ts';
+
+const documentOf = (accessType: AccessType): DocumentAccess => ({ internalId: 'doc', accessType });
+const threadOf = (visibility?: Visibility, accessFields?: string[]) => ({ visibility, accessFields, authorId: 'ada', organizationId: 'acme' });
+const grant = (resourceType: 'organization' | 'document', accessFields?: string[]): Grant => ({ resourceType, internalId: resourceType === 'document' ? 'doc' : 'org', accessRole: 'viewer', accessFields });
+function viewerOf(userId: string, grants: readonly Grant[] = [], more: { memberOf?: Viewer['memberOf']; access?: Partial<UserAccess> } = {}): Viewer {
+  return { userId, memberOf: more.memberOf ?? new Set(), access: { known: true, organizationId: 'org', grants, now: 1_000, ...more.access } };
+}
+
+describe('maySee', () => {
+  test('requires access to the document, also of the author', () => {
+    const guard = { document: documentOf('restricted'), thread: threadOf() };
+    expect(['ada', 'grace'].map((userId) => maySee(guard, viewerOf(userId)))).toEqual([false, false]);
+    expect(maySee(guard, viewerOf('grace', [grant('document')]))).toBe(true);
+  });
+
+  test('requires the visibility of the thread, except of the author', () => {
+    const restricted = { document: documentOf('public'), thread: threadOf({ type: 'restricted', userIds: ['grace'] }) };
+    expect(['ada', 'grace', 'lin'].map((userId) => maySee(restricted, viewerOf(userId)))).toEqual([true, true, false]);
+    const ours = { document: documentOf('public'), thread: threadOf({ type: 'organizationPrivate' }) };
+    expect([maySee(ours, viewerOf('lin')), maySee(ours, viewerOf('lin', [grant('organization')]))]).toEqual([false, true]);
+    const theirs = { document: documentOf('public'), thread: threadOf({ type: 'organizationPrivate', organizationId: 'partner' }) };
+    expect([maySee(theirs, viewerOf('lin', [grant('organization')])), maySee(theirs, viewerOf('lin', [], { memberOf: new Set(['partner']) }))]).toEqual([false, true]);
+  });
+
+  test('requires all of the access context of the thread and of the record, also of the author', () => {
+    const guard = { document: documentOf('public'), thread: threadOf(undefined, ['region:eu']), accessFields: ['level:2'] };
+    const seen = [['region:eu'], ['level:2'], ['level:2', 'region:eu', 'team:red']].map((fields) => maySee(guard, viewerOf('ada', [grant('organization', fields)])));
+    expect(seen).toEqual([false, false, true]);
+    expect(maySee(guard, viewerOf('ada'))).toBe(false);
+  });
+
+  test('does not count the access context of a grant that has ended', () => {
+    const guard = { document: documentOf('public'), thread: threadOf(undefined, ['region:eu']) };
+    const ended = { ...grant('document', ['region:eu']), expiresAt: 999 };
+    expect(maySee(guard, viewerOf('grace', [ended]))).toBe(false);
+    const left = { access: { departures: [{ organization: 'org', resource: 'org', at: 5, jobId: 'job' }] } };
+    expect(maySee(guard, viewerOf('grace', [{ ...grant('document', ['region:eu']), grantedAt: 5 }], left))).toBe(false);
+    expect(maySee(guard, viewerOf('grace', [{ ...grant('document', ['region:eu']), grantedAt: 6 }], left))).toBe(true);
+  });
+
+  test('opens a public document to a user that the tenant does not know, unless only known users are meant', () => {
+    const stranger = viewerOf('stranger', [], { access: { known: false } });
+    expect(maySee({ document: documentOf('public') }, stranger)).toBe(true);
+    expect(maySee({ document: documentOf('public'), knownUsersOnly: true }, stranger)).toBe(false);
+    expect(isOpenToAll({ document: documentOf('public'), knownUsersOnly: true })).toBe(false);
+  });
+});

@@ -1,0 +1,264 @@
+import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { jwtVerify } from 'jose';
+import { TokenIssuer } from '../../../lib/crypto/authTokens.ts';
+import { KeyRing } from '../../../lib/crypto/keyRing.ts';
+import { deriveKey, openBytes, sealBytes } from '../../../lib/crypto/sealing.ts';
+import { SecretBox } from '../../../lib/crypto/secretBox.ts';
+import { matchesAny, tokenHash } from '../../../lib/crypto/tokenHash.ts';
+import { openPageToken, sealPageToken } from '../../../lib/http/pageToken.ts';
+import { paging } from '../../../lib/http/paging.ts';
+
+const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
+const bound = fc.array(fc.string(), { maxLength: 3 });
+const NOW = 1_800_000_000_000;
+
+/** A key ring over a secret that a test can change; counts how often it is read. */
+function ringOf(secret: Record<string, string>) {
+  const stored = { secret, reads: 0, failing: false, hanging: false };
+  const client = {
+    send: async (_command: unknown, { abortSignal }: { abortSignal?: AbortSignal } = {}) => {
+      stored.reads++;
+      if (stored.failing) throw new Error('Secrets Manager is away');
+      if (stored.hanging) await new Promise((_resolve, reject) => abortSignal?.addEventListener('abort', () => reject(abortSignal.reason as Error)));
+      return { SecretString: JSON.stringify(stored.secret) };
+    },
+  };
+  return { stored, ring: new KeyRing('arn', client as unknown as SecretsManagerClient) };
+}
+
+function flipped(bytes: Uint8Array, bit: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[bit >> 3]! ^= 1 << (bit & 7);
+  return copy;
+}
+
+describe('sealing', () => {
+  test('design 3: what was sealed opens with the same key and the same things it is bound to', () => {
+    fc.assert(fc.property(key, fc.uint8Array(), bound, (secret, plain, of) => {
+      expect(openBytes(secret, sealBytes(secret, plain, of), of)).toEqual(Buffer.from(plain));
+    }));
+  });
+
+  test('design 3: with any bit of it changed it does not open', () => {
+    fc.assert(fc.property(key, fc.uint8Array({ maxLength: 40 }), bound, fc.nat(), (secret, plain, of, at) => {
+      const sealed = sealBytes(secret, plain, of);
+      expect(openBytes(secret, flipped(sealed, at % (sealed.length * 8)), of)).toBeUndefined();
+    }));
+    const sealed = sealBytes(new Uint8Array(32), Buffer.from('a'), []);
+    for (let bit = 0; bit < sealed.length * 8; bit++) expect(openBytes(new Uint8Array(32), flipped(sealed, bit), [])).toBeUndefined();
+  });
+
+  test('design 3: with any bit of the key changed it does not open', () => {
+    fc.assert(fc.property(key, fc.nat({ max: 255 }), (secret, bit) => {
+      expect(openBytes(flipped(secret, bit), sealBytes(secret, Buffer.from('text'), ['a']), ['a'])).toBeUndefined();
+    }));
+  });
+
+  test('design 3: bound to anything else it does not open', () => {
+    fc.assert(fc.property(bound, bound, (one, other) => {
+      fc.pre(JSON.stringify(one) !== JSON.stringify(other));
+      expect(openBytes(new Uint8Array(32), sealBytes(new Uint8Array(32), Buffer.from('text'), one), other)).toBeUndefined();
+    }));
+    const sealed = sealBytes(new Uint8Array(32), Buffer.from('text'), ['ab', 'c']);
+    expect(openBytes(new Uint8Array(32), sealed, ['a', 'bc'])).toBeUndefined();
+  });
+
+  test('design 3: cut short, lengthened, or something else, it does not open and does not throw', () => {
+    fc.assert(fc.property(key, fc.uint8Array({ maxLength: 60 }), (secret, anything) => {
+      expect(openBytes(secret, anything, [])).toBeUndefined();
+    }));
+    const sealed = sealBytes(new Uint8Array(32), Buffer.from('text'), []);
+    for (let length = 0; length < sealed.length; length++) expect(openBytes(new Uint8Array(32), sealed.subarray(0, length), [])).toBeUndefined();
+    expect(openBytes(new Uint8Array(32), Buffer.concat([sealed, Buffer.alloc(1)]), [])).toBeUndefined();
+  });
+
+  test('design 3: the same text is sealed differently each time', () => {
+    expect(new Set(Array.from({ length: 100 }, () => sealBytes(new Uint8Array(32), Buffer.from('text'), []).toString('hex')))).toHaveProperty('size', 100);
+  });
+
+  test('design 3: derived keys have 32 bytes, and every purpose has its own', () => {
+    const keys = [['a'], ['b'], ['a', 'b'], ['ab'], []].map((context) => deriveKey('secret', context));
+    expect(keys.every(({ length }) => length === 32)).toBe(true);
+    expect(new Set([...keys, deriveKey('other secret', ['a'])].map((one) => one.toString('hex')))).toHaveProperty('size', 6);
+    expect(deriveKey('secret', ['a'])).toEqual(deriveKey(Buffer.from('secret'), ['a']));
+  });
+});
+
+describe('the secret box', () => {
+  const owner = { tenant: 'key_a', purpose: 'authToken', id: 'tok_1' };
+
+  test('design 3: a secret opens for its owner, and tells under which master key it is sealed', async () => {
+    const box = new SecretBox(ringOf({ current: '1', 1: 'k1' }).ring);
+    const sealed = await box.seal('the secret \u{1f680}', owner);
+    expect(sealed).toMatch(/^1\.[\w-]+$/);
+    expect(await box.open(sealed, owner)).toBe('the secret \u{1f680}');
+  });
+
+  test.each([['tenant', 'key_b'], ['purpose', 'webhookSecret'], ['id', 'tok_2']] as const)('design 3: copied to another %s it does not open', async (what, value) => {
+    const box = new SecretBox(ringOf({ current: '1', 1: 'k1' }).ring);
+    const sealed = await box.seal('text', owner);
+    await expect(box.open(sealed, { ...owner, [what]: value })).rejects.toThrow(/does not open for its owner/);
+  });
+
+  test('design 3: after the master key is rotated old secrets open, and new ones are sealed under the new key', async () => {
+    const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
+    const old = await new SecretBox(ring).seal('text', owner);
+    stored.secret = { current: '2', 1: 'k1', 2: 'k2' };
+    const box = new SecretBox(ringOf(stored.secret).ring);
+    expect(await box.seal('text', owner)).toMatch(/^2\./);
+    expect(await box.open(old, owner)).toBe('text');
+  });
+
+  test('design 3: relabelled with another version it does not open', async () => {
+    const box = new SecretBox(ringOf({ current: '1', 1: 'k1', 2: 'k2' }).ring);
+    const sealed = await box.seal('text', owner);
+    await expect(box.open(sealed.replace(/^1/, '2'), owner)).rejects.toThrow();
+  });
+
+  test('design 3: it keeps working for more tenants than it remembers keys of', async () => {
+    const box = new SecretBox(ringOf({ current: '1', 1: 'k1' }).ring);
+    const sealed = await box.seal('text', owner);
+    for (let i = 0; i < 1_100; i++) await box.seal('', { ...owner, tenant: `key_${i}` });
+    expect(await box.open(sealed, owner)).toBe('text');
+  });
+});
+
+describe('the key ring', () => {
+  test('design 3: after a rotation a function that goes on running seals under the new version within five minutes, and not less often when Secrets Manager does not answer', async () => {
+    const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
+    try {
+      expect(await ring.current()).toEqual({ version: '1', key: 'k1' });
+      stored.secret = { current: '2', 1: 'k1', 2: 'k2' };
+      clock.mockReturnValue(NOW + 5 * 60_000);
+      expect(await ring.current()).toEqual({ version: '1', key: 'k1' });
+      stored.failing = true;
+      clock.mockReturnValue(NOW + 5 * 60_000 + 1);
+      expect(await Promise.all([ring.current(), ring.current()])).toEqual([{ version: '1', key: 'k1' }, { version: '1', key: 'k1' }]);
+      expect(stored.reads).toBe(2);
+      stored.failing = false;
+      clock.mockReturnValue(NOW + 10 * 60_000 + 2);
+      expect(await ring.current()).toEqual({ version: '2', key: 'k2' });
+      expect(stored.reads).toBe(3);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  test('design 3: a look for a new version that is not answered holds nobody up for long', async () => {
+    const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
+    try {
+      await ring.current();
+      stored.hanging = true;
+      clock.mockReturnValue(NOW + 5 * 60_000 + 1);
+      const since = performance.now();
+      expect(await Promise.all([ring.current(), ring.find('1')])).toEqual([{ version: '1', key: 'k1' }, 'k1']);
+      expect(performance.now() - since).toBeLessThan(3_000);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  test('design 3: the secret is read once, also by calls at once', async () => {
+    const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
+    await Promise.all(Array.from({ length: 10 }, () => ring.current()));
+    expect(await ring.byVersion('1')).toBe('k1');
+    expect(stored.reads).toBe(1);
+  });
+
+  test('design 3: a version that an operator added is found without a restart, and a missing one asked for every 10 s at most', async () => {
+    const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
+    try {
+      await ring.current();
+      stored.secret = { current: '2', 1: 'k1', 2: 'k2' };
+      await expect(ring.byVersion('2')).rejects.toThrow('The secret has no key of version "2"');
+      expect(stored.reads).toBe(1);
+      clock.mockReturnValue(NOW + 10_001);
+      expect(await ring.byVersion('2')).toBe('k2');
+      for (let i = 0; i < 5; i++) await expect(ring.byVersion('3')).rejects.toThrow();
+      expect(stored.reads).toBe(2);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  test('design 3: a failure to read is not remembered', async () => {
+    const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
+    stored.failing = true;
+    await expect(ring.current()).rejects.toThrow('Secrets Manager is away');
+    stored.failing = false;
+    expect(await ring.current()).toEqual({ version: '1', key: 'k1' });
+  });
+
+  test.each([['no current version', { 1: 'k1' }], ['a current version without its key', { current: '2', 1: 'k1' }]])('design 3: a secret with %s is a fault', async (_what, secret) => {
+    await expect(ringOf(secret as Record<string, string>).ring.current()).rejects.toThrow();
+  });
+});
+
+describe('auth tokens', () => {
+  test('spec 2: one is a JWT signed with a key of its own purpose, and names the API key and itself', async () => {
+    const token = await new TokenIssuer(ringOf({ current: '1', 1: 'k1' }).ring, 'svc').issue('key_a', 'tok_1', NOW + 999);
+    const { payload, protectedHeader } = await jwtVerify(token, deriveKey('k1', ['authToken']));
+    expect(protectedHeader).toEqual({ alg: 'HS256', typ: 'JWT', kid: '1' });
+    expect(payload).toEqual({ iss: 'svc', sub: 'key_a', jti: 'tok_1', iat: NOW / 1000 });
+    await expect(jwtVerify(token, Buffer.from('k1'.padEnd(32)))).rejects.toThrow();
+    expect(token.length).toBeLessThanOrEqual(512); // the longest that the verifier reads
+  });
+
+  test('design 3: a hash matches its own token among several, and no other', () => {
+    const stored = ['a', 'b', 'c'].map(tokenHash);
+    for (const token of ['a', 'b', 'c']) expect(matchesAny(tokenHash(token), stored)).toBe(true);
+    for (const token of ['', 'd', 'A', 'a ']) expect(matchesAny(tokenHash(token), stored)).toBe(false);
+    expect(matchesAny(tokenHash('a'), [])).toBe(false);
+    expect(matchesAny(tokenHash('a'), [tokenHash('a').subarray(0, 31), new Uint8Array(0)])).toBe(false);
+    expect(tokenHash('a')).toHaveLength(32);
+  });
+});
+
+describe('page tokens', () => {
+  const pageKey = new Uint8Array(32).fill(7);
+  const of = ['/v2/things/get', 'org'];
+  const refused = expect.objectContaining({ status: 'INVALID_ARGUMENT', message: 'pageToken is not one that this listing gave, or it has expired' });
+  const open = (token: string, change: { key?: Uint8Array; of?: string[]; now?: number } = {}) => openPageToken(change.key ?? pageKey, change.of ?? of, token, change.now ?? NOW);
+
+  test('design 14: a token gives its cursor back, whatever the cursor', () => {
+    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (cursor) => { expect(open(sealPageToken(pageKey, of, cursor, NOW))).toBe(cursor); }));
+  });
+
+  test('design 14: it can be sent as it is, and does not show its cursor', () => {
+    const token = sealPageToken(pageKey, of, 'KEY#secret', NOW);
+    expect(token).toMatch(/^[\w-]+$/);
+    expect(Buffer.from(token, 'base64url').includes('secret')).toBe(false);
+  });
+
+  test('design 14: of another tenant, endpoint or listing it is INVALID_ARGUMENT', () => {
+    const token = sealPageToken(pageKey, of, 'cursor', NOW);
+    for (const change of [{ key: new Uint8Array(32) }, { of: ['/v2/others/get', 'org'] }, { of: ['/v2/things/get', 'other'] }, { of: ['/v2/things/get'] }]) {
+      expect(() => open(token, change)).toThrow(refused);
+    }
+  });
+
+  test('design 14: damaged in any bit it is INVALID_ARGUMENT, and so is any other text', () => {
+    const token = Buffer.from(sealPageToken(pageKey, of, 'cursor', NOW), 'base64url');
+    for (let bit = 0; bit < token.length * 8; bit++) expect(() => open(flipped(token, bit).toString('base64url'))).toThrow(refused);
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => { expect(() => open(text)).toThrow(refused); }));
+  });
+
+  test('design 14: it lives for a day', () => {
+    const token = sealPageToken(pageKey, of, 'cursor', NOW);
+    expect(open(token, { now: NOW + 86_399_999 })).toBe('cursor');
+    expect(() => open(token, { now: NOW + 86_400_000 })).toThrow(refused);
+  });
+
+  test('spec 4.19: a listing without a token starts at the beginning; at its end there is no next one', () => {
+    const caller = { level: 'workspace', workspaceId: 'ws', ownerEmail: 'x', authToken: 'x', pageKey } as const;
+    const first = paging(caller, of, {}, NOW);
+    expect(first.after).toBeUndefined();
+    expect(first.next(undefined)).toBeNull();
+    expect(paging(caller, of, { pageToken: first.next('cursor')! }, NOW).after).toBe('cursor');
+  });
+});

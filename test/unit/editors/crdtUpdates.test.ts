@@ -1,0 +1,345 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createEncoder, type Encoder, toUint8Array, writeAny, writeUint8, writeVarString, writeVarUint } from 'lib0/encoding';
+import * as Y from 'yjs';
+import { encodeState, MalformedUpdate, openDocument, stateVectorOf, updateSince } from '../../../lib/editors/rules/yjs/document.ts';
+import { replaceValue } from '../../../lib/editors/rules/yjs/editing.ts';
+import { faultOfUpdate, readValue } from '../../../lib/editors/rules/yjs/reading.ts';
+import { crdtLimits, type CrdtType, type CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
+import { cpuMilliseconds } from '../../support/cpu.ts';
+
+function stored(type: CrdtType, value: CrdtValue): Y.Doc {
+  return openDocument([replaceValue(openDocument([]), type, 'content', value)!]);
+}
+
+/** What a client sends that had the document and did this. */
+function pushOf(doc: Y.Doc, change: (client: Y.Doc) => void): Uint8Array {
+  const client = openDocument([encodeState(doc)]);
+  const known = stateVectorOf(client);
+  client.transact(() => change(client));
+  return updateSince(client, known);
+}
+
+const malformed = /^Update must be a Yjs update/;
+
+describe('an update that is none is refused, and the document stays as it is', () => {
+  const doc = stored('map', { a: { b: [1, 2, 3] }, c: 'text' });
+  const state = encodeState(doc);
+
+  test.each([
+    ['nothing', new Uint8Array()],
+    ['text', new TextEncoder().encode('hello')],
+    ['an update of format 2', Y.encodeStateAsUpdateV2(doc)],
+    ['the first half of one', state.subarray(0, state.length / 2)],
+    ['one with something behind it', new Uint8Array([...state, 0])],
+    ['more structs than there are', new Uint8Array([1, 0xff, 0xff, 0xff, 0x7f, 1, 0])],
+    ['more clients than there are', new Uint8Array([0xff, 0xff, 0xff, 0xff, 0x7f])],
+    ['arrays in arrays, deeper than any stack', new Uint8Array([1, 1, 1, 0, 8, 1, 1, 97, 1, ...Array.from({ length: 2_000_000 }, (_, index) => (index % 2 ? 1 : 117)), 0])],
+  ])('%s', (_what, update) => {
+    expect(faultOfUpdate(doc, 'map', 'content', update)).toMatch(malformed);
+    expect(encodeState(doc)).toEqual(state);
+  });
+
+  test('random bytes, and good updates with random faults, never throw; what is accepted leaves a document that can be read, changed and stored', () => {
+    const push = pushOf(doc, (client) => {
+      const map = client.getMap('content');
+      map.set('c', 'other');
+      map.set('d', new Y.Map([['e', new Y.Array()]]));
+      (map.get('a') as Y.Map<Y.Array<number>>).get('b')!.delete(1, 1);
+      map.set('f', new Y.XmlElement('p'));
+    });
+    const faulty = fc.array(fc.tuple(fc.nat(push.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 3 }).map((faults) => {
+      const update = push.slice();
+      for (const [at, byte] of faults) update[at] = byte;
+      return update;
+    });
+    fc.assert(fc.property(fc.oneof(faulty, fc.uint8Array({ maxLength: 40 })), (update) => {
+      if (faultOfUpdate(doc, 'map', 'content', update) !== undefined) return;
+      const merged = openDocument([state, update]);
+      expect(readValue(openDocument([encodeState(merged)]), 'map', 'content')).toEqual(readValue(merged, 'map', 'content'));
+      const replaced = replaceValue(merged, 'map', 'content', { after: 1 });
+      expect(readValue(openDocument([state, update, ...(replaced ? [replaced] : [])]), 'map', 'content')).toEqual({ after: 1 });
+    }), { numRuns: 500 });
+    expect(encodeState(doc)).toEqual(state);
+  });
+});
+
+describe('an update that contradicts the type is refused', () => {
+  const changes: Readonly<Record<CrdtType, (client: Y.Doc) => void>> = {
+    text: (client) => client.getText('content').insert(0, 'x'),
+    map: (client) => void client.getMap('content').set('x', 1),
+    array: (client) => client.getArray('content').insert(0, [1]),
+    xml: (client) => client.getXmlFragment('content').insert(0, [new Y.XmlElement('x')]),
+  };
+  const values: Readonly<Record<CrdtType, CrdtValue>> = { text: 'a', map: { a: 1 }, array: [1], xml: '<a></a>' };
+  const others = (Object.keys(changes) as CrdtType[]).flatMap((type) => (Object.keys(changes) as CrdtType[]).map((other) => [type, other] as const));
+
+  test.each(others)('type %s, a change as of type %s', (type, other) => {
+    const doc = stored(type, values[type]);
+    const update = pushOf(doc, changes[other]);
+    // An array may hold any type; XML as Lexical keeps it is text at its root; keys of a text or a fragment are attributes, which no value shows.
+    const isFine = type === other || `${type} ${other}` === 'array xml' || `${type} ${other}` === 'xml text' || (other === 'map' && type !== 'array');
+    if (isFine) expect(faultOfUpdate(doc, type, 'content', update)).toBeUndefined();
+    else expect(faultOfUpdate(doc, type, 'content', update)).toMatch(new RegExp(`^Update must hold a Y\\..* under "content", for type ${type}\\.$`));
+  });
+
+  test('a change of another root type than the content is refused, and names it', () => {
+    const doc = stored('xml', '<a x="1" />');
+    const fault = (name: string) => faultOfUpdate(doc, 'xml', 'content', pushOf(doc, (client) => void client.getMap(name).set('x', 1)));
+    expect(fault('meta')).toBe('Update must change only what is under "content", and not "meta".');
+    // The service keeps there how the XML was spelled.
+    expect(fault('spelling:content')).toBe('Update must change only what is under "content", and not "spelling:content".');
+    expect(fault('n'.repeat(1_000))!.length).toBeLessThan(200);
+  });
+
+  test('a client may send the whole document again, with what the service wrote and with what was stored before', () => {
+    const doc = openDocument([encodeState(stored('xml', '<a x="1" />')), pushOf(openDocument([]), (client) => void client.getMap('meta').set('x', 1))]);
+    expect(faultOfUpdate(doc, 'xml', 'content', encodeState(doc))).toBeUndefined();
+  });
+});
+
+describe('an update beyond the limits is refused', () => {
+  test('more than 4 MB of update', () => {
+    expect(faultOfUpdate(openDocument([]), 'text', 'content', new Uint8Array(crdtLimits.stateBytes + 1))).toBe('Update must not be larger than 4 MB.');
+  });
+
+  test('more than 4 MB of state together', () => {
+    const doc = stored('text', 'a'.repeat(3_000_000));
+    expect(faultOfUpdate(doc, 'text', 'content', pushOf(doc, (client) => client.getText('content').insert(0, 'b'.repeat(1_000_000))))).toBeUndefined();
+    expect(faultOfUpdate(doc, 'text', 'content', pushOf(doc, (client) => client.getText('content').insert(0, 'b'.repeat(2_000_000))))).toBe('The document must not be larger than 4 MB.');
+  });
+
+  test('a value that is larger than its state: formatting that is written for each run', () => {
+    const doc = openDocument([]);
+    const update = pushOf(doc, (client) => {
+      const text = new Y.XmlText();
+      client.getXmlFragment('content').insert(0, [text]);
+      text.insert(0, 'ab'.repeat(1_000), { link: { href: 'x'.repeat(100_000) } });
+      for (let at = 0; at < 2_000; at += 2) text.format(at, 1, { bold: {} });
+    });
+    expect(update.length).toBeLessThan(400_000);
+    expect(faultOfUpdate(doc, 'xml', 'content', update)).toBe('Data must not be larger than 4 MB as JSON.');
+  });
+
+  test.each([[100, undefined], [101, 'Data must not be nested deeper than 100 levels.'], [3_000, 'Data must not be nested deeper than 100 levels.']])('types %d deep', (levels, fault) => {
+    const doc = openDocument([]);
+    const update = pushOf(doc, (client) => {
+      let list = client.getArray<unknown>('content');
+      for (let level = 1; level < levels; level++) {
+        const inner = new Y.Array<unknown>();
+        list.insert(0, [inner]);
+        list = inner;
+      }
+    });
+    expect(faultOfUpdate(doc, 'array', 'content', update)).toBe(fault);
+  });
+
+  test('types too deep where no value shows them', () => {
+    const update = pushOf(openDocument([]), (client) => {
+      let list = new Y.Array<unknown>();
+      client.getText('content').setAttribute('lists', list);
+      for (let level = 0; level < 200; level++) {
+        const inner = new Y.Array<unknown>();
+        list.insert(0, [inner]);
+        list = inner;
+      }
+    });
+    expect(faultOfUpdate(openDocument([]), 'text', 'content', update)).toBe('Data must not be nested deeper than 100 levels.');
+  });
+});
+
+/** An update of format 1 as its parts say, however little sense they make. */
+function updateOf(write: (encoder: Encoder) => void): Uint8Array {
+  const encoder = createEncoder();
+  write(encoder);
+  writeVarUint(encoder, 0);
+  return toUint8Array(encoder);
+}
+
+/** As many clients as it says, each of which puts a letter at the start of the text. */
+function manyClients(count: number, first = 1): Uint8Array {
+  return updateOf((encoder) => {
+    writeVarUint(encoder, count);
+    for (let client = first + count - 1; client >= first; client--) {
+      for (const number of [1, client, 0]) writeVarUint(encoder, number);
+      writeUint8(encoder, 4);
+      writeVarUint(encoder, 1);
+      writeVarString(encoder, 'content');
+      writeVarString(encoder, 'x');
+    }
+  });
+}
+
+/** Two clients of so many structs each: those of the second belong between each two of the first. */
+function conflicting(count: number): Uint8Array {
+  return updateOf((encoder) => {
+    writeVarUint(encoder, 2);
+    for (const number of [count, 2_000, 0]) writeVarUint(encoder, number);
+    for (let at = 0; at < count; at++) {
+      writeUint8(encoder, at === 0 ? 5 : 5 | 0x80);
+      if (at === 0) {
+        writeVarUint(encoder, 1);
+        writeVarString(encoder, 'content');
+      } else {
+        for (const number of [2_000, at - 1]) writeVarUint(encoder, number);
+      }
+      writeVarString(encoder, '1');
+    }
+    for (const number of [count, 1_000, 0]) writeVarUint(encoder, number);
+    for (let at = 0; at < count; at++) {
+      writeUint8(encoder, 5 | 0x40);
+      for (const number of [2_000, count - 1 - at]) writeVarUint(encoder, number);
+      writeVarString(encoder, '1');
+    }
+  });
+}
+
+/** Subdocuments, which take some 40 bytes each. */
+function subdocuments(count: number): Uint8Array {
+  return updateOf((encoder) => {
+    for (const number of [1, count, 1, 0]) writeVarUint(encoder, number);
+    for (let at = 0; at < count; at++) {
+      writeUint8(encoder, 9);
+      writeVarUint(encoder, 1);
+      writeVarString(encoder, 'content');
+      writeVarString(encoder, `${String(at).padStart(7, '0')}-0000-0000-0000-000000000000`);
+      writeAny(encoder, {});
+    }
+  });
+}
+
+describe('an update that costs more than it weighs is refused by its structure', () => {
+  const refused = (doc: Y.Doc, update: Uint8Array, fault: string) => {
+    const state = encodeState(doc);
+    let found: string | undefined;
+    expect(cpuMilliseconds(() => (found = faultOfUpdate(doc, 'text', 'content', update)), 1)).toBeLessThan(1_500);
+    expect(found).toBe(fault);
+    expect(encodeState(doc)).toEqual(state);
+  };
+
+  test('one subdocument, or 3.5 MB of subdocuments', () => {
+    const doc = stored('text', 'a');
+    refused(doc, pushOf(doc, (client) => client.getText('content').setAttribute('page', new Y.Doc())), 'Update must not have subdocuments.');
+    refused(doc, subdocuments(70_000), 'Update must not have subdocuments.');
+  });
+
+  test('more than 10,000 clients, also together with the document', () => {
+    const tooMany = 'The document must not have changes of more than 10000 clients of Yjs.';
+    refused(openDocument([]), manyClients(30_000), tooMany);
+    const doc = openDocument([manyClients(9_999)]);
+    expect(faultOfUpdate(doc, 'text', 'content', manyClients(1, 20_000))).toBeUndefined();
+    refused(doc, manyClients(2, 20_000), tooMany);
+  });
+
+  test('more than 400,000 structs, also together with the document', () => {
+    const tooMany = 'The document must not have more than 400000 structs of Yjs.';
+    const gaps = (client: number, count: number) => updateOf((encoder) => {
+      for (const number of [1, count, client, 0]) writeVarUint(encoder, number);
+      for (let at = 0; at < count; at++) for (const byte of [0, 1]) writeUint8(encoder, byte);
+    });
+    refused(openDocument([]), gaps(1, 2_000_000), tooMany);
+    refused(openDocument([]), updateOf((encoder) => {
+      for (const number of [0, 1, 1, 500_000]) writeVarUint(encoder, number);
+      for (let at = 0; at < 500_000; at++) for (const number of [at * 2, 1]) writeVarUint(encoder, number);
+    }).subarray(0, -1), tooMany);
+  });
+
+  test('more than 100,000 objects, arrays and keys within values', () => {
+    refused(openDocument([]), updateOf((encoder) => {
+      for (const number of [1, 1, 1, 0]) writeVarUint(encoder, number);
+      writeUint8(encoder, 8);
+      writeVarUint(encoder, 1);
+      writeVarString(encoder, 'content');
+      writeVarUint(encoder, 1);
+      writeAny(encoder, Array.from({ length: 1_000_000 }, () => []));
+    }), 'Update must not have more than 100000 objects, arrays and keys in all.');
+  });
+
+  test('concurrent changes in one place that take quadratic time to put in order', () => {
+    refused(openDocument([]), conflicting(10_000), 'Update has too many concurrent changes in one place.');
+    expect(faultOfUpdate(openDocument([]), 'text', 'content', conflicting(500))).toBeUndefined();
+  });
+
+  test('more than 64 KB that waits for updates which are missing', () => {
+    const whole = stored('text', 'a');
+    const client = openDocument([encodeState(whole)]);
+    const [first, second] = [100, 100_000].map((length) => {
+      const known = stateVectorOf(client);
+      client.getText('content').insert(0, 'x'.repeat(length));
+      return updateSince(client, known);
+    });
+    refused(whole, second!, 'Update must not wait for others with more than 65536 bytes: send the missing updates first.');
+    expect(faultOfUpdate(openDocument([encodeState(whole), first!]), 'text', 'content', second!)).toBeUndefined();
+  });
+
+  test('a document that many clients edited one after the other is taken, whatever its size', () => {
+    const text = new Y.Doc();
+    const updates: Uint8Array[] = [];
+    text.on('update', (update: Uint8Array) => updates.push(update));
+    for (let edit = 0; edit < 6_000; edit++) {
+      text.clientID = 1 + (edit * 7) % 300;
+      text.getText('content').insert((edit * 31) % (text.getText('content').length + 1), 'ab');
+    }
+    expect(faultOfUpdate(openDocument([]), 'text', 'content', encodeState(text))).toBeUndefined();
+    expect(faultOfUpdate(openDocument(updates.slice(0, -1)), 'text', 'content', updates.at(-1)!)).toBeUndefined();
+  });
+});
+
+describe('changes of the service', () => {
+  test('of a document that was deleted are refused in the new one of its name', () => {
+    const old = stored('text', 'old');
+    const push = pushOf(old, (client) => client.getText('content').insert(3, '!'));
+    const whole = openDocument([encodeState(old), push]);
+    expect(faultOfUpdate(old, 'text', 'content', encodeState(whole))).toBeUndefined();
+    expect(faultOfUpdate(stored('text', 'new'), 'text', 'content', encodeState(whole))).toBe('Update has changes of another document: one of this name may have been deleted.');
+  });
+
+  test('cannot be deleted before they are made', () => {
+    const doc = stored('text', 'one');
+    const [[client, clock]] = [...Y.decodeStateVector(stateVectorOf(doc))] as [[number, number]];
+    const encoder = new Y.UpdateEncoderV1();
+    writeVarUint(encoder.restEncoder, 0);
+    for (const number of [1, client, 1, clock, 1]) writeVarUint(encoder.restEncoder, number);
+    expect(faultOfUpdate(doc, 'text', 'content', encoder.toUint8Array())).toMatch(/another document/);
+  });
+
+  test('that do not follow what the document has are refused as well, also when they wait', () => {
+    const doc = stored('text', 'one');
+    const later = openDocument([encodeState(doc)]);
+    const second = replaceValue(later, 'text', 'content', 'one two')!;
+    Y.applyUpdate(later, second);
+    const third = replaceValue(later, 'text', 'content', 'one two three')!;
+    expect(faultOfUpdate(doc, 'text', 'content', second)).toMatch(/another document/);
+    expect(faultOfUpdate(doc, 'text', 'content', third)).toMatch(/another document/);
+  });
+});
+
+test('a client\'s update that waits for an earlier one is accepted, and counts once that one comes', () => {
+  const doc = stored('text', 'a');
+  const client = openDocument([encodeState(doc)]);
+  const updates: Uint8Array[] = [];
+  client.on('update', (update: Uint8Array) => updates.push(update));
+  client.getText('content').insert(1, 'b');
+  client.getText('content').insert(2, 'c');
+  const [first, second] = updates as [Uint8Array, Uint8Array];
+  expect(faultOfUpdate(doc, 'text', 'content', second)).toBeUndefined();
+  const waiting = openDocument([encodeState(openDocument([encodeState(doc), second]))]);
+  expect(readValue(waiting, 'text', 'content')).toBe('a');
+  expect(readValue(openDocument([encodeState(waiting), first]), 'text', 'content')).toBe('abc');
+});
+
+describe('updateSince', () => {
+  test('gives what a client lacks', () => {
+    const doc = stored('text', 'one');
+    const client = openDocument([updateSince(doc)]);
+    const more = openDocument([encodeState(doc), replaceValue(doc, 'text', 'content', 'one two')!]);
+    const missing = updateSince(more, stateVectorOf(client));
+    expect(missing.length).toBeLessThan(encodeState(more).length);
+    Y.applyUpdate(client, missing);
+    expect(readValue(client, 'text', 'content')).toBe('one two');
+  });
+
+  test.each([['nothing', []], ['text', [104, 101]], ['something behind it', [0, 0]], ['half of one', [1, 5]], ['more than there is', [255, 255, 255, 255, 127]]])('refuses a state vector that is none: %s', (_what, bytes) => {
+    expect(() => updateSince(stored('text', 'one'), new Uint8Array(bytes))).toThrow(MalformedUpdate);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import * as Y from 'yjs';
+import type { Editor, EditorUpdate } from '../../../lib/editors/entities.ts';
+import { pack, unpack } from '../../../lib/editors/compression.ts';
+import { isLongLog } from '../../../lib/editors/logWeight.ts';
+import { Base64, editorRecord, EMPTY_UPDATE } from '../../../lib/editors/rules/editors.ts';
+import { merged } from '../../../lib/editors/rules/editorUpdates.ts';
+import { editorUpdateData } from '../../../lib/events/rules/crdt.ts';
+
+describe('packing', () => {
+  test('gives back every bytes, and makes what repeats smaller', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 3_000 }), fc.nat(3), (bytes, times) => {
+      const all = new Uint8Array(Array.from({ length: times + 1 }, () => [...bytes]).flat());
+      expect(unpack(pack(all))).toEqual(all);
+    }));
+    expect(pack(new Uint8Array(100_000)).length).toBeLessThan(200);
+    const random = Uint8Array.from({ length: 5_000 }, (_each, index) => Math.imul(index + 1, 0x9e3779b1) >>> 24);
+    expect(pack(random).length).toBeLessThanOrEqual(random.length + 1);
+  });
+});
+
+describe('base64', () => {
+  test('is bytes exactly as they were encoded', () => {
+    fc.assert(fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
+      expect(new Uint8Array(Base64.parse(Buffer.from(bytes).toString('base64')))).toEqual(bytes);
+    }));
+  });
+
+  test.each(['', ' ', 'A', 'AA', 'AAA', 'AB==', 'A===', 'AAAA\n', '-_-_', 'é===', 'AAA=A'])('is not %j', (text) => {
+    expect(Base64.safeParse(text).error?.issues[0]?.message).toBe('must be base64');
+  });
+
+  test('is bounded before it is decoded', () => {
+    expect(Base64.safeParse('A'.repeat(5_500_001)).error?.issues[0]?.code).toBe('too_big');
+  });
+});
+
+describe('the length of a log', () => {
+  const head = (bytes?: number) => ({ snapshot: bytes === undefined ? undefined : { version: 1, blob: { id: 'b', parts: 1 }, bytes, weight: 1_000 } }) as Editor;
+  const at = (weight: number) => ({ weight }) as EditorUpdate;
+
+  test('is met once, by the update that makes it long, and once more when it is twice as long', () => {
+    const met = Array.from({ length: 300 }, (_each, index) => isLongLog(head(), at(index * 310), at((index + 1) * 310)));
+    expect(met.filter(Boolean)).toHaveLength(Math.floor((300 * 310) / 32_768));
+  });
+
+  test('is half of the snapshot, at least 32 KB and at most 2 MB', () => {
+    const met = (bytes: number, weight: number) => isLongLog(head(bytes), at(1_000), at(1_000 + weight));
+    expect([met(1_000, 32_767), met(1_000, 32_768), met(200_000, 99_999), met(200_000, 100_000), met(40_000_000, 1_999_999), met(40_000_000, 2_000_000)]).toEqual([false, true, false, true, false, true]);
+  });
+});
+
+test('merged updates are those of a log, without what a client has', () => {
+  const doc = new Y.Doc();
+  const updates: Uint8Array[] = [];
+  doc.on('update', (update: Uint8Array) => updates.push(update));
+  for (const letter of 'abcdef') doc.getText('t').insert(0, letter);
+  const client = new Y.Doc();
+  for (const update of updates.slice(0, 3)) Y.applyUpdate(client, update);
+  const rest = merged(updates, Y.encodeStateVector(client));
+  expect(rest.length).toBeLessThan(merged(updates).length);
+  Y.applyUpdate(client, rest);
+  expect(client.getText('t').toString()).toBe('fedcba');
+  expect(merged([])).toBe(EMPTY_UPDATE);
+  Y.applyUpdate(client, EMPTY_UPDATE);
+  expect(client.getText('t').toString()).toBe('fedcba');
+});
+
+describe('spec 2: a CRDT store record', () => {
+  test('names who changed it last, or nobody', () => {
+    const record = editorRecord('e', 'x', { changedAt: 0, changedBy: 'ada', sessionId: 's' });
+    expect(record).toEqual({ data: 'x', id: 'e', lastUpdate: '1970-01-01T00:00:00.000Z', lastUpdatedBy: 'ada', sessionId: 's' });
+    expect(editorRecord('e', 'x', { changedAt: 0 })).toMatchObject({ lastUpdatedBy: '', sessionId: null });
+  });
+
+  test('design 6: its event leaves out data above 128 KB as JSON', () => {
+    const told = (data: string) => editorUpdateData(editorRecord('e', data, { changedAt: 0 }));
+    expect(told('é'.repeat(65_535))).toEqual({ crdtData: { id: 'e', data: 'é'.repeat(65_535), lastUpdatedBy: '', sessionId: null, lastUpdate: '1970-01-01T00:00:00.000Z' } });
+    expect(told('é'.repeat(65_536))).toEqual({ truncated: true, crdtData: { id: 'e', lastUpdatedBy: '', sessionId: null, lastUpdate: '1970-01-01T00:00:00.000Z' } });
+  });
+});

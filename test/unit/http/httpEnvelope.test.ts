@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import * as z from 'zod';
+import { handler as unmatched } from '../../../functions/default.ts';
+import { dict } from '../../../lib/shared/collections.ts';
+import { BODY_BYTES } from '../../../lib/http/envelope.ts';
+import { isNestedDeeper } from '../../../lib/http/jsonDepth.ts';
+import { cpuMilliseconds } from '../../support/cpu.ts';
+import { testHandler } from '../../support/endpoint.ts';
+import { eventOf, post, type Response, send } from '../../support/requests.ts';
+
+beforeAll(() => {
+  process.env.POWERTOOLS_LOG_LEVEL = 'SILENT';
+  process.env.POWERTOOLS_METRICS_DISABLED = 'true';
+  process.env.SERVICE_NAME = 'svc';
+});
+
+const echo = testHandler();
+const sendBody = (body: string | undefined, handler = echo) => send(handler, eventOf(body));
+const sendBase64 = (body: Buffer) => send(echo, eventOf(body.toString('base64'), {}, { isBase64Encoded: true }));
+
+function expectRefused({ status, body }: Response, path: string[], message: string | RegExp): void {
+  expect(status).toBe(400);
+  expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringMatching(message), details: { issues: [{ path, message: body.error.message }] } });
+}
+
+describe('the body of a request', () => {
+  test('spec 1: the parameters are what data holds, and the answer has the envelope of a success', async () => {
+    const { status, body } = await post(echo, {}, { a: [1, 'x', null] });
+    expect(status).toBe(200);
+    expect(body).toEqual({ result: { status: 'success', message: 'Echoed.', data: { a: [1, 'x', null] } } });
+  });
+
+  test.each(['', ' ', 'text', '{', '{"data":{}', "{'data':{}}", '{"data":{}}}', 'undefined'])('spec 1: %j is not JSON', async (body) => {
+    expectRefused(await sendBody(body), [], 'The request body must be JSON: an object with the key data');
+  });
+
+  test('spec 1: no body is no JSON either', async () => {
+    expectRefused(await sendBody(undefined), [], 'The request body must be JSON');
+  });
+
+  test.each(['[]', '[{"data":{}}]', '"data"', '1', 'true', 'null'])('spec 1: %s is no object', async (body) => {
+    expectRefused(await sendBody(body), [], 'The request body must be an object with the key data');
+  });
+
+  test.each(['{}', '{"Data":{}}', '{"__proto__":{"data":{}}}'])('spec 1: %s has no data', async (body) => {
+    expectRefused(await sendBody(body), ['data'], 'data is required');
+  });
+
+  test.each(['null', '[]', '[{}]', '"{}"', '0', 'false'])('spec 1: data must be an object, and %s is none', async (data) => {
+    expectRefused(await sendBody(`{"data":${data}}`), ['data'], 'data must be an object');
+  });
+
+  test('spec 1: other keys beside data are ignored', async () => {
+    const { body } = await sendBody('{"context":7,"data":{"a":1},"__proto__":null}');
+    expect(body.result.data).toEqual({ a: 1 });
+  });
+
+  test.each([undefined, '', ' \n', '{}', '{"data":{}}'])('spec 1: where a body is optional, %j is the same as no parameters', async (body) => {
+    const answer = await sendBody(body, testHandler({ body: 'optional' }));
+    expect(answer.body.result.data).toEqual({});
+  });
+
+  test.each([['{"data":[]}', 'data must be an object'], ['[]', 'The request body must be an object'], ['x', 'The request body must be JSON']])('spec 1: where a body is optional, %s still is wrong', async (body, message) => {
+    const answer = await sendBody(body, testHandler({ body: 'optional' }));
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.message).toMatch(message);
+  });
+
+  test('design 4: a body of 5.5 MB is read, one byte more is INVALID_ARGUMENT', async () => {
+    const bodyOf = (bytes: number) => `{"data":{"a":"${'x'.repeat(bytes - 17)}"}}`;
+    expect(Buffer.byteLength(bodyOf(BODY_BYTES))).toBe(5_500_000);
+    const count = testHandler({ run: async ({ input }) => ({ data: input.a.length }) });
+    expect((await sendBody(bodyOf(BODY_BYTES), count)).body.result.data).toBe(5_500_000 - 17);
+    expectRefused(await sendBody(bodyOf(BODY_BYTES + 1), count), [], 'must not be larger than 5500000 bytes');
+  });
+
+  test('design 4: it is bytes that count, not characters, also in base64', async () => {
+    expectRefused(await sendBody(`{"data":{"a":"${'ü'.repeat(BODY_BYTES / 2)}"}}`), [], 'must not be larger');
+    expectRefused(await sendBase64(Buffer.alloc(BODY_BYTES + 3, 'x')), [], 'must not be larger');
+  });
+
+  test('design 4: a body that the gateway hands over in base64 is read', async () => {
+    const { body } = await sendBase64(Buffer.from('{"data":{"name":"Zoë \u{1f469}\u200d\u{1f680}"}}'));
+    expect(body.result.data).toEqual({ name: 'Zoë \u{1f469}\u200d\u{1f680}' });
+  });
+
+  test.each([[[0xff]], [[0xc3, 0x28]], [[0xed, 0xa0, 0x80]], [[0xe2, 0x82]]])('design 4: bytes that are not UTF-8 (%j) are INVALID_ARGUMENT', async (bytes) => {
+    const body = Buffer.concat([Buffer.from('{"data":{"a":"'), Buffer.from(bytes), Buffer.from('"}}')]);
+    expectRefused(await sendBase64(body), [], 'The request body must be JSON in UTF-8');
+  });
+
+  test('a string in which the gateway replaced bytes that are not UTF-8 is INVALID_ARGUMENT: two ids would become one', async () => {
+    const handedOver = (bytes: Buffer) => send(echo, eventOf(bytes.toString(), { 'content-length': String(bytes.length) }));
+    for (const bytes of [[0xff], [0xfe], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xe2, 0x82]]) {
+      const body = Buffer.concat([Buffer.from('{"data":{"id":"'), Buffer.from(bytes), Buffer.from('"}}')]);
+      expectRefused(await handedOver(body), [], /^The request body must be JSON in UTF-8.*: it has bytes that are not UTF-8$/);
+    }
+    expect((await handedOver(Buffer.from('{"data":{"id":"\ufffd"}}'))).body.result.data).toEqual({ id: '\ufffd' });
+  });
+
+  const json = '{"data":{"id":"\u00fc"}}';
+  const utf16 = Buffer.from(`\ufeff${json}`, 'utf16le');
+  test.each<[string, Buffer, Record<string, string>, RegExp]>([
+    ['a byte order mark', Buffer.from(`\ufeff${json}`), {}, /it begins with a byte order mark \(BOM\)$/],
+    ['UTF-16', utf16, {}, /it is in UTF-16$/],
+    ['UTF-16 without a mark', utf16.subarray(2), {}, /it is in UTF-16$/],
+    ['UTF-16 of the other byte order', Buffer.from(utf16).swap16(), {}, /it is in UTF-16$/],
+    ['gzip', gzipSync(json), {}, /it is compressed with gzip$/],
+    ['gzip with its header', gzipSync(json), { 'content-encoding': 'gzip' }, /it is compressed with gzip$/],
+    ['Brotli', brotliCompressSync(json), { 'content-encoding': 'br' }, /its content-encoding is br$/],
+  ])('in %s is INVALID_ARGUMENT, and the message names the encoding', async (_what, bytes, headers, message) => {
+    for (const event of [eventOf(bytes.toString('base64'), headers, { isBase64Encoded: true }), eventOf(bytes.toString(), { ...headers, 'content-length': String(bytes.length) })]) {
+      expectRefused(await send(echo, event), [], message);
+    }
+  });
+
+  test('nested 128 levels deep is read, and deeper is INVALID_ARGUMENT, however deep', async () => {
+    const nested = (levels: number, [open, close] = ['[', ']']) => `{"data":{"a":${open!.repeat(levels - 2)}${close!.repeat(levels - 2)}}}`;
+    const counting = testHandler({ run: async () => ({ data: 'read' }) });
+    expect((await sendBody(nested(128), counting)).body.result.data).toBe('read');
+    for (const levels of [129, 6_000, 100_000, 2_500_000]) expectRefused(await sendBody(nested(levels), counting), [], 'The request body must not be nested deeper than 128 levels');
+    expectRefused(await sendBody(nested(6_000, ['{"a":', '}']).replace('{}', '{"a":1}'), counting), [], 'nested deeper');
+    const open = testHandler({ input: z.object({ a: z.unknown() }) });
+    expectRefused(await sendBody(nested(6_000), open), [], 'nested deeper');
+  });
+
+  test('with brackets in its texts, or side by side, is not nested deeply', async () => {
+    for (const data of [{ a: '['.repeat(1_000) }, { a: '\\"[{'.repeat(1_000) }, { a: Array.from({ length: 1_000 }, () => [{}]) }, { ['"\\['.repeat(200)]: ['\\', '"', '[{"'] }]) {
+      expect((await post(echo, {}, data)).body.result.data).toEqual(data);
+    }
+  });
+
+  test('costs little time for its depth, whatever it holds', () => {
+    for (const text of ['[', '{"a":', '[]', '"\\', '\\"', '"', '["\\\\"],']) {
+      const body = text.repeat(5_000_000 / text.length);
+      expect(cpuMilliseconds(() => isNestedDeeper(body, 128))).toBeLessThan(150);
+    }
+  });
+
+  test('design 4: no text whatever is a fault: it is read or refused', async () => {
+    await fc.assert(fc.asyncProperty(fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.json().map((json) => `{"data":${json}}`)), async (body) => {
+      expect([200, 400]).toContain((await sendBody(body)).status);
+    }), { numRuns: 300 });
+  });
+});
+
+describe('keys that programs trip over', () => {
+  const keys = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
+
+  test.each(keys)('design 4: %s as a parameter changes nothing for anybody', async (key) => {
+    const known = testHandler({ input: z.object({ a: z.string() }) });
+    const { body } = await sendBody(`{"data":{"a":"x",${JSON.stringify(key)}:{"polluted":true}}}`, known);
+    expect(body.result.data).toEqual({ a: 'x' });
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  test.each(keys)('design 4: an answer can have %s as a key', async (key) => {
+    const answering = testHandler({ run: async () => ({ data: dict([[key, 1]]) }) });
+    const result = await answering(eventOf('{"data":{}}'), { awsRequestId: randomUUID() } as never);
+    expect(result.body).toContain(`"data":{${JSON.stringify(key)}:1}`);
+  });
+});
+
+describe('the answer', () => {
+  const security = {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'strict-transport-security': 'max-age=31536000; includeSubDomains',
+    'referrer-policy': 'no-referrer',
+  };
+  const failing = testHandler({ run: async () => { throw new Error('broken'); } });
+
+  test.each([
+    ['a success', 200, () => send(echo, eventOf('{"data":{}}'))],
+    ['a refusal', 400, () => send(echo, eventOf('{}'))],
+    ['a fault', 500, () => send(failing, eventOf('{"data":{}}'))],
+    ['an unknown path', 404, () => send(unmatched, eventOf(undefined))],
+  ])('design 4: %s carries the headers of every answer', async (_what, status, call) => {
+    const answer = await call();
+    expect(answer.status).toBe(status);
+    expect(answer.headers).toMatchObject(security);
+  });
+
+  test.each([['a success', '{"data":{}}'], ['a refusal', '[]'], ['a fault', '{"data":{}}']])('design 4: %s carries the request\'s id', async (what, body) => {
+    const event = eventOf(body);
+    const { headers } = await send(what === 'a fault' ? failing : echo, event);
+    expect(headers['x-request-id']).toBe(event.requestContext.requestId);
+  });
+
+  test('spec 4.14: a result without a message has no status either', async () => {
+    const { body } = await post(testHandler({ message: null, run: async () => ({ results: [], total: 0 }) }), {}, {});
+    expect(body).toEqual({ result: { results: [], total: 0 } });
+  });
+
+  test('design 4: an answer of up to 5 MB is given, a larger one is INVALID_ARGUMENT naming what narrows it', async () => {
+    const sized = (length: number, narrowBy?: string) => testHandler({ ...(narrowBy && { narrowBy }), run: async () => ({ data: 'x'.repeat(length) }) });
+    const overhead = Buffer.byteLength('{"result":{"status":"success","message":"Echoed.","data":""}}');
+    expect((await post(sized(5_000_000 - overhead), {}, {})).status).toBe(200);
+    expectRefused(await post(sized(5_000_001 - overhead, 'pageSize'), {}, {}), ['pageSize'], /larger than 5000000 bytes: ask for fewer pageSize$/);
+    expectRefused(await post(sized(5_000_001 - overhead), {}, {}), [], /larger than 5000000 bytes$/);
+  });
+
+  test('an answer of 4.5 MB is given whatever characters it has: Lambda would escape quotes and backslashes', async () => {
+    for (const text of ['x', '"', '\\', '\u0000', '\n', '\u20ac', '\u{1f600}', '\ud800']) {
+      const data = text.repeat(4_500_000 / Buffer.byteLength(JSON.stringify(text).slice(1, -1)));
+      const result = await testHandler({ run: async () => ({ data }) })(eventOf('{"data":{}}'), { awsRequestId: randomUUID() } as never);
+      expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(6_291_456);
+      const body = result.isBase64Encoded ? Buffer.from(result.body!, 'base64').toString() : result.body!;
+      expect(JSON.parse(body).result.data === data).toBe(true);
+    }
+  });
+
+  test('an answer that Lambda cannot carry is INVALID_ARGUMENT in the envelope', async () => {
+    const quotes = testHandler({ narrowBy: 'ids', run: async () => ({ data: '"'.repeat(2_450_000) }) });
+    expectRefused(await post(quotes, {}, {}), ['ids'], /^The answer would be larger than Lambda can carry.*: ask for fewer ids$/);
+  });
+
+  test('a refusal stays small when it speaks of names that the request has', async () => {
+    const known = testHandler({ input: z.object({ a: z.record(z.string(), z.string()) }) });
+    const refused = await known(eventOf(JSON.stringify({ data: { a: { ['"'.repeat(2_000_000)]: 1 } } })), { awsRequestId: randomUUID() } as never);
+    expect(refused.statusCode).toBe(400);
+    expect(refused.body!.length).toBeLessThan(200_000);
+    expect(JSON.parse(refused.body!).error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringMatching(/^a\."+\.\.\.$/) });
+  });
+
+  test('design 4: an unknown path, or another method, is NOT_FOUND in the envelope', async () => {
+    const event = eventOf(undefined);
+    const http = { ...event.requestContext.http, method: 'GET', path: `/v9/${'x'.repeat(500)}` };
+    const { status, body } = await send(unmatched, { ...event, requestContext: { ...event.requestContext, http } });
+    expect(status).toBe(404);
+    expect(body).toEqual({ error: { status: 'NOT_FOUND', message: `There is no endpoint GET /v9/${'x'.repeat(196)}. Every endpoint is called with POST; the reference is at GET /docs.` } });
+  });
+});

@@ -1,0 +1,239 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { JobEntity, type JobKind, type JobMessage, type JobStore, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import { runJob, type RunJobDeps, type Step } from '../../../lib/jobs/runJob.ts';
+import type { QueueMessage } from '../../../lib/workers/queues.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const message: JobMessage = { tenant: 't', jobId: 'j' };
+const log = { info: () => undefined, warn: jest.fn(), error: () => undefined };
+
+/** Jobs in memory, with the revisions of the table; queues and steps that a test gives; time that a test moves on. */
+class World {
+  now = Date.UTC(2026, 0, 1);
+  job: StoredJob | undefined = { tenant: 't', jobId: 'j', kind: 'removeDocuments', data: '{}', dueAt: this.now, shard: 1, createdAt: this.now, _r: this.now };
+  readonly sent: QueueMessage[] = [];
+  readonly #step: Step;
+  /** What goes wrong at a call of the store or queue, counted from 1. */
+  failAt = 0;
+  #calls = 0;
+
+  constructor(step: Step) {
+    this.#step = step;
+  }
+
+  async run(deadline = Infinity): Promise<void> {
+    const call = async <T>(effect: () => T): Promise<T> => {
+      if (++this.#calls === this.failAt) throw new Error('killed');
+      return effect();
+    };
+    const jobs: Pick<JobStore, 'get' | 'change' | 'end'> = {
+      get: () => call(() => this.job && { ...this.job }),
+      change: (job, { progress, ...times }) => call(() => {
+        if (this.job?._r !== job._r) return 'lost';
+        this.job = { ...this.job, ...times, ...(progress && { progress: JSON.stringify(progress) }), _r: job._r + 1 };
+        return { ...this.job };
+      }),
+      end: (job) => call(() => {
+        if (this.job?._r === job._r) this.job = undefined;
+      }),
+    };
+    const steps = new Proxy({} as Record<JobKind, Step>, { get: () => this.#step });
+    const deps: RunJobDeps = { jobs, steps, queue: { send: (messages) => call(() => void this.sent.push(...messages)) } };
+    await runJob(deps, { message, clock: () => this.now, deadline, log });
+  }
+
+  /** What the sweeper does when the job is due. */
+  get isDue(): boolean {
+    return this.job !== undefined && this.job.dueAt <= this.now;
+  }
+}
+
+const stepsOf = (...results: Awaited<ReturnType<Step>>[]) => {
+  const seen: (string | undefined)[] = [];
+  const step: Step = async ({ progress }) => {
+    seen.push(progress);
+    return results[seen.length - 1] ?? 'done';
+  };
+  return { seen, step };
+};
+
+describe('a run of a job', () => {
+  test('does a step after the other, each from where the last one got, and ends the job', async () => {
+    const { seen, step } = stepsOf({ progress: { at: 1 } }, { progress: { at: 2 } }, 'done');
+    const world = new World(step);
+    await world.run();
+    expect(seen).toEqual([undefined, '{"at":1}', '{"at":2}']);
+    expect([world.job, world.sent]).toEqual([undefined, []]);
+    await world.run();
+    expect(seen).toHaveLength(3);
+  });
+
+  test('without time left puts the job down, and sends the message that goes on', async () => {
+    const { seen, step } = stepsOf({ progress: { at: 1 } });
+    const world = new World(step);
+    await world.run(world.now);
+    expect(world.sent).toEqual([{ body: message, groupId: message.tenant }]);
+    expect(world.job).toMatchObject({ progress: '{"at":1}', leaseUntil: undefined, dueAt: world.now + 5 * MINUTE });
+    await world.run(world.now + MINUTE);
+    expect([seen, world.job]).toEqual([[undefined, '{"at":1}'], undefined]);
+  });
+
+  test('stops after ten seconds and queues the job again, so that other jobs get the worker', async () => {
+    const world: World = new World(async () => {
+      world.now += SECOND;
+      return { progress: { at: world.now } };
+    });
+    const start = world.now;
+    await world.run(start + 15 * MINUTE);
+    expect(world.now - start).toBe(11 * SECOND);
+    expect(world.sent).toEqual([{ body: message, groupId: message.tenant }]);
+    expect(world.job).toMatchObject({ progress: JSON.stringify({ at: world.now }), leaseUntil: undefined });
+  });
+
+  test('of one tenant with a hundred slow jobs delays the job of another tenant by one turn', async () => {
+    let now = 0;
+    const slowJobs = Array.from({ length: 100 }, () => {
+      const world: World = new World(async () => {
+        now += SECOND;
+        world.now = now;
+        return { progress: {} };
+      });
+      return world;
+    });
+    const other = new World(async () => 'done');
+    // SQS fair queues: the groups are served in turn, each in the order of its messages.
+    const groups = [[...slowJobs], [other]];
+    while (other.job) {
+      for (const group of groups) {
+        const world = group.shift();
+        if (!world) continue;
+        world.now = now;
+        await world.run(Infinity);
+        if (world.job) group.push(world);
+      }
+    }
+    expect(now).toBeLessThanOrEqual(11 * SECOND);
+  });
+
+  test('a step that has nothing to do before a time puts the job down until then, by a message that comes then; who comes earlier goes away', async () => {
+    const world = new World(stepsOf({ progress: { at: 1 }, notBefore: Date.UTC(2026, 0, 1) + MINUTE }).step);
+    await world.run();
+    expect(world.sent).toEqual([{ body: message, groupId: message.tenant, delaySeconds: 60 }]);
+    expect(world.job).toMatchObject({ progress: '{"at":1}', notBefore: world.now + MINUTE, dueAt: world.now + MINUTE, leaseUntil: undefined });
+    world.now += MINUTE - 1;
+    await world.run();
+    expect([world.job?.progress, world.isDue]).toEqual(['{"at":1}', false]);
+    world.now += 1;
+    expect(world.isDue).toBe(true);
+    await world.run();
+    expect(world.job).toBeUndefined();
+  });
+
+  test('a time too far away for a message is the sweeper\'s; one that is past is none', async () => {
+    const start = Date.UTC(2026, 0, 1);
+    const world = new World(stepsOf({ progress: {}, notBefore: start }, { progress: {}, notBefore: start + 901 * SECOND }).step);
+    await world.run();
+    expect(world.sent).toEqual([]);
+    expect(world.job).toMatchObject({ notBefore: start + 901 * SECOND, dueAt: start + 901 * SECOND });
+  });
+
+  test('while somebody may be at the job nobody else is', async () => {
+    let release = () => undefined as void;
+    let begun = 0;
+    const world = new World(async () => {
+      if (++begun === 1) await new Promise<void>((resolve) => { release = resolve; });
+      return 'done';
+    });
+    const first = world.run();
+    await new Promise(setImmediate);
+    await world.run();
+    world.now += 89 * SECOND;
+    await world.run();
+    expect(begun).toBe(1);
+    release();
+    await first;
+    expect(world.job).toBeUndefined();
+  });
+
+  test('of two who have the same job, because one took longer than its lease, one goes on, and the other one neither writes nor ends it', async () => {
+    const waiting: (() => void)[] = [];
+    const world = new World(async ({ progress }) => {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return progress === undefined ? { progress: { by: waiting.length } } : 'done';
+    });
+    const step = () => new Promise((resolve) => { setImmediate(resolve); });
+    const slow = world.run();
+    await step();
+    world.now += 91 * SECOND;
+    const other = world.run();
+    await step();
+    waiting[0]!();
+    await slow;
+    expect(log.warn).toHaveBeenLastCalledWith('somebody else is at the job', { jobId: 'j' });
+    expect(world.job).toBeDefined();
+    waiting[1]!();
+    await step();
+    waiting[2]!();
+    await other;
+    expect(world.job).toBeUndefined();
+  });
+
+  test('killed at any call it is due again, and the next runs end it', async () => {
+    for (let failAt = 1; ; failAt++) {
+      let done = 0;
+      const world: World = new World(async ({ progress }) => {
+        const { at } = JSON.parse(progress ?? '{"at":0}') as { at: number };
+        if (at === 2) {
+          done += 1;
+          return 'done';
+        }
+        return { progress: { at: at + 1 }, ...(at === 0 && { notBefore: world.now + MINUTE }) };
+      });
+      world.failAt = failAt;
+      const failures: unknown[] = [];
+      for (let i = 0; i < 6 && world.job; i++) {
+        await world.run().catch((error: unknown) => failures.push(error));
+        world.now += 2 * MINUTE;
+        expect(world.job === undefined || world.isDue).toBe(true);
+      }
+      expect([world.job, done > 0]).toEqual([undefined, true]);
+      if (failures.length === 0) break;
+    }
+  });
+
+  test('one that fails always is tried again after longer and longer pauses, up to six hours, stays, and its error is the message\'s', async () => {
+    let fails = true;
+    const world = new World(async () => (fails ? Promise.reject(new Error('no')) : 'done'));
+    const pauses: number[] = [];
+    for (let i = 0; i < 12; i++) {
+      await expect(world.run()).rejects.toThrow('no');
+      pauses.push(world.job!.dueAt - world.now);
+      world.now = world.job!.dueAt;
+    }
+    expect(pauses.slice(0, 4)).toEqual([90, 180, 360, 720].map((seconds) => seconds * SECOND));
+    expect(pauses.slice(-3)).toEqual([6 * HOUR, 6 * HOUR, 6 * HOUR]);
+    fails = false;
+    await world.run();
+    expect(world.job).toBeUndefined();
+  });
+
+  test('one that gets further between failures is tried again as soon as at first', async () => {
+    let steps = 0;
+    const world: World = new World(async () => (++steps % 2 === 0 ? Promise.reject(new Error('no')) : { progress: { steps } }));
+    for (let i = 0; i < 5; i++) {
+      await expect(world.run()).rejects.toThrow('no');
+      expect(world.job!.dueAt - world.now).toBe(90 * SECOND);
+      world.now = world.job!.dueAt;
+    }
+  });
+});
+
+test('a job that is put off again and again does not expire meanwhile', () => {
+  const { job } = new World(async () => 'done');
+  const days = 24 * HOUR;
+  const later = { ...job!, dueAt: job!.createdAt + 60 * days };
+  expect(JobEntity.fromItem(JobEntity.toItem(later), job!.createdAt + 89 * days)).toBeDefined();
+  expect(JobEntity.fromItem(JobEntity.toItem(later), job!.createdAt + 91 * days)).toBeUndefined();
+});

@@ -1,0 +1,562 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { failedItems } from '../../../infra/local/queues/batchAnswer.ts';
+import type { QueueModel, QueueSourceModel, StreamSourceModel } from '../../../infra/local/streams/eventSourceModels.ts';
+import type { FunctionModel } from '../../../infra/local/assembly/model.ts';
+import { QueueSource } from '../../../infra/local/queues/queueSource.ts';
+import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
+import { Schedule } from '../../../infra/local/functions/schedule.ts';
+import { StoppableMessages } from '../../../infra/local/queues/stoppableMessages.ts';
+import { type ReadRecord, StreamReader, type StreamRecord } from '../../../infra/local/streams/streamReader.ts';
+import { StreamSource } from '../../../infra/local/streams/streamSource.ts';
+
+const worker = { name: 'worker', arn: 'arn:worker' } as FunctionModel;
+const none = JSON.stringify({ batchItemFailures: [] });
+const failures = (...ids: string[]) => JSON.stringify({ batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })) });
+
+const started: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((source) => source.stop()));
+});
+
+/** A function whose calls wait until the test answers them. */
+class Invocations {
+  readonly #arrived: { event: any; answer: PromiseWithResolvers<string> }[] = [];
+  /** Calls under way now, and the most that ever were. */
+  active = 0;
+  most = 0;
+
+  readonly invoke = async (event: object): Promise<string> => {
+    const answer = Promise.withResolvers<string>();
+    this.#arrived.push({ event, answer });
+    this.most = Math.max(this.most, ++this.active);
+    return answer.promise.finally(() => this.active--);
+  };
+
+  async next(): Promise<{ records: any[]; answer: PromiseWithResolvers<string> }> {
+    await when(() => this.#arrived.length > 0);
+    const { event, answer } = this.#arrived.shift()!;
+    return { records: event.Records, answer };
+  }
+
+  get waiting(): number {
+    return this.#arrived.length;
+  }
+}
+
+/** Resolves when this is so. */
+async function when(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await delay(1);
+}
+
+describe('what a function answers about a batch, spec of Lambda', () => {
+  test.each([
+    ['nothing', 'null', []],
+    ['an empty object', '{}', []],
+    ['null instead of a list', '{"batchItemFailures":null}', []],
+    ['an empty list', none, []],
+    ['one of them', failures('b'), ['b']],
+    ['an unknown one', failures('b', 'z'), ['a', 'b']],
+    ['an empty name', failures(''), ['a', 'b']],
+    ['no name', '{"batchItemFailures":[{"id":"a"}]}', ['a', 'b']],
+    ['null as a name', '{"batchItemFailures":[{"itemIdentifier":null},null]}', ['a', 'b']],
+    ['no list', '{"batchItemFailures":"a"}', ['a', 'b']],
+  ])('%s', (_what, answer, expected) => {
+    expect(failedItems(answer, ['a', 'b'])).toEqual(expected);
+  });
+});
+
+describe('a queue\'s event source', () => {
+  const model = (changes: Partial<QueueSourceModel> = {}): QueueSourceModel => ({
+    path: 'Source', function: worker, queue: { name: 'q', arn: 'arn:q' } as QueueModel, batchSize: 10, windowMilliseconds: 0, maxConcurrency: 2, reportsFailures: true, ...changes,
+  });
+  const store = () => new QueueStore(new DatabaseSync(':memory:'), [{ name: 'q', arn: 'arn:q', visibilitySeconds: 30, retentionSeconds: 600, delaySeconds: 0, deadLetters: undefined }]);
+
+  function start(changes: Partial<QueueSourceModel> = {}) {
+    const [queues, calls] = [store(), new Invocations()];
+    const source = new QueueSource(model(changes), queues, calls.invoke);
+    started.push(source);
+    return { queues, calls, source, send: (...bodies: string[]) => queues.send('q', bodies.map((body) => ({ body }))) };
+  }
+
+  /** When the queue has so many messages left. */
+  const left = (queues: QueueStore, inFlight: number) => when(() => {
+    const counts = queues.counts('q');
+    return counts.inFlight === inFlight && counts.visible === 0;
+  });
+
+  test('gives the function messages as Lambda does', async () => {
+    const { queues, calls } = start();
+    const [id] = queues.send('q', [{ body: 'ü', groupId: 'g', attributes: { kind: { DataType: 'String', StringValue: 's' }, raw: { DataType: 'Binary', BinaryValue: 'AQI=' } } }]);
+    const { records, answer } = await calls.next();
+    expect(records).toEqual([{
+      messageId: id,
+      receiptHandle: expect.any(String),
+      body: 'ü',
+      attributes: { ApproximateReceiveCount: '1', SentTimestamp: expect.stringMatching(/^\d{13}$/), SenderId: '000000000000', ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/), MessageGroupId: 'g' },
+      messageAttributes: {
+        kind: { stringValue: 's', stringListValues: [], binaryListValues: [], dataType: 'String' },
+        raw: { binaryValue: 'AQI=', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
+      },
+      md5OfBody: 'c03410a5204b21cd8229ff754688d743',
+      eventSource: 'aws:sqs',
+      eventSourceARN: 'arn:q',
+      awsRegion: 'us-east-1',
+    }]);
+    answer.resolve(none);
+    await left(queues, 0);
+  });
+
+  test('deletes what did not fail, and only that', async () => {
+    const { queues, calls, send } = start();
+    const [, second] = send('a', 'b', 'c');
+    const { records, answer } = await calls.next();
+    expect(records.map(({ body }) => body)).toEqual(['a', 'b', 'c']);
+    answer.resolve(failures(second!));
+    await left(queues, 1);
+  });
+
+  test('deletes nothing when the function throws', async () => {
+    const { queues, calls, send, source } = start();
+    send('a', 'b');
+    (await calls.next()).answer.reject(new Error('boom'));
+    await source.stop();
+    expect(queues.counts('q')).toMatchObject({ inFlight: 2 });
+  });
+
+  test('does not look at the answer of a function that does not report failures', async () => {
+    const { queues, calls, send } = start({ reportsFailures: false });
+    const [id] = send('a');
+    (await calls.next()).answer.resolve(failures(id!));
+    await left(queues, 0);
+  });
+
+  test('has as many batches at a time as it may, and none more', async () => {
+    const { calls, send } = start({ batchSize: 2, maxConcurrency: 3 });
+    send(...Array.from({ length: 10 }, (_, i) => String(i)));
+    const first = [await calls.next(), await calls.next(), await calls.next()];
+    expect(first.map(({ records }) => records.length)).toEqual([2, 2, 2]);
+    await delay(20);
+    expect(calls.waiting).toBe(0);
+    first[0]!.answer.resolve(none);
+    const fourth = await calls.next();
+    for (const { answer } of [...first, fourth]) answer.resolve(none);
+    (await calls.next()).answer.resolve(none);
+    expect(calls.most).toBe(3);
+  });
+
+  test('waits for a fuller batch as long as the template says', async () => {
+    const { calls, send } = start({ batchSize: 3, windowMilliseconds: 10_000 });
+    send('a');
+    await delay(10);
+    expect(calls.waiting).toBe(0);
+    send('b', 'c');
+    const { records, answer } = await calls.next();
+    expect(records.map(({ body }) => body)).toEqual(['a', 'b', 'c']);
+    answer.resolve(none);
+  });
+
+  test('while the queues are away, receives nothing and deletes nothing; then what is there comes, and what was in work when its time is over', async () => {
+    let now = Date.now();
+    const queues = new QueueStore(new DatabaseSync(':memory:'), [{ name: 'q', arn: 'arn:q', visibilitySeconds: 30, retentionSeconds: 600, delaySeconds: 0, deadLetters: undefined }], () => now);
+    const [messages, calls] = [new StoppableMessages(queues), new Invocations()];
+    const source = new QueueSource(model(), messages, calls.invoke);
+    started.push(source);
+    const received = jest.spyOn(messages, 'receive');
+    queues.send('q', [{ body: 'in work' }]);
+    const { answer } = await calls.next();
+    messages.stop();
+    answer.resolve(none);
+    queues.send('q', [{ body: 'sent meanwhile' }]);
+    await when(() => calls.active === 0);
+    received.mockClear();
+    await delay(20);
+    expect([calls.waiting, queues.counts('q')]).toEqual([0, { visible: 1, inFlight: 1, delayed: 0 }]);
+    // It waits, and does not ask again and again for what it cannot get.
+    expect(received.mock.calls.length).toBeLessThan(3);
+
+    messages.start();
+    const next = await calls.next();
+    expect(next.records.map(({ body }) => body)).toEqual(['sent meanwhile']);
+    next.answer.resolve(none);
+    await left(queues, 1);
+    now += 30_000;
+    queues.wake('q');
+    const again = await calls.next();
+    expect(again.records.map(({ body, attributes }) => [body, attributes.ApproximateReceiveCount])).toEqual([['in work', '2']]);
+    again.answer.resolve(none);
+    await left(queues, 0);
+  });
+
+  test('stops while the queues are away', async () => {
+    const messages = new StoppableMessages(store());
+    const source = new QueueSource(model(), messages, new Invocations().invoke);
+    messages.stop();
+    messages.wake('q');
+    await source.stop();
+  });
+
+  test('goes on as soon as the queues are back', async () => {
+    const messages = new StoppableMessages(store());
+    messages.stop();
+    const arrival = messages.arrival('q', 60_000);
+    messages.start();
+    await arrival;
+  });
+
+  test('when it is stopped, receives nothing any more and lets batches finish', async () => {
+    const { queues, calls, send, source } = start();
+    send('a');
+    const { answer } = await calls.next();
+    let stopped = false;
+    const stop = source.stop().then(() => (stopped = true));
+    send('b');
+    await delay(10);
+    expect([stopped, calls.waiting, queues.counts('q').visible]).toEqual([false, 0, 1]);
+    answer.resolve(none);
+    await stop;
+    expect(queues.counts('q')).toEqual({ visible: 1, inFlight: 0, delayed: 0 });
+  });
+});
+
+describe('a stream\'s event source', () => {
+  const record = (sequence: number, key = `k${sequence}`, more: object = {}): ReadRecord => ({
+    position: { shard: 's', sequence: String(sequence) },
+    record: { eventID: String(sequence), eventName: 'INSERT', awsRegion: 'elsewhere', dynamodb: { Keys: { PK: { S: key } }, SequenceNumber: String(sequence), ApproximateCreationDateTime: 1_767_225_600 }, ...more } as StreamRecord,
+  });
+
+  /** A source of these records, read at once; more can be written. */
+  function start(records: readonly ReadRecord[], changes: Partial<StreamSourceModel> = {}) {
+    const calls = new Invocations();
+    const unread: (ReadRecord[] | Error)[] = [[...records]];
+    const [saved, discarded, errors, retries, ages]: [string[], any[], unknown[], number[], number[]] = [[], [], [], [], []];
+    const source = new StreamSource({
+      model: {
+        path: 'Source', function: worker, table: 't', partitionKey: 'PK', arn: 'arn:stream', batchSize: 100, windowMilliseconds: 0, reportsFailures: true, lanes: 1, filter: () => true, maxRetries: 2, splits: true,
+        onFailure: undefined, ...changes,
+      },
+      reader: {
+        async next() {
+          const read = unread.shift() ?? [];
+          if (read instanceof Error) throw read;
+          return read;
+        },
+      },
+      save: ({ sequence }) => saved.push(sequence),
+      invoke: calls.invoke,
+      discard: (account) => discarded.push(account),
+      onError: (error) => errors.push(error),
+      measureAge: (milliseconds) => ages.push(milliseconds),
+      pause: async (retry) => void retries.push(retry),
+    });
+    started.push(source);
+    const write = (...more: ReadRecord[]) => {
+      unread.push(more);
+      source.nudge();
+    };
+    return { source, calls, saved, discarded, errors, retries, ages, unread, write };
+  }
+
+  const sequences = (records: any[]) => records.map(({ dynamodb }) => dynamodb.SequenceNumber);
+  /** When the last saved position is this one. */
+  const until = (saved: readonly string[], sequence: string) => when(() => saved.at(-1) === sequence);
+
+  test('gives the function records as Lambda does, in batches', async () => {
+    const { calls, saved } = start([record(1), record(2), record(3)], { batchSize: 2 });
+    const { records, answer } = await calls.next();
+    expect(sequences(records)).toEqual(['1', '2']);
+    expect(records[0]).toEqual({ ...record(1).record, awsRegion: 'us-east-1', eventSourceARN: 'arn:stream' });
+    answer.resolve('null');
+    const rest = await calls.next();
+    expect(sequences(rest.records)).toEqual(['3']);
+    rest.answer.resolve(none);
+    await until(saved, '3');
+    expect(saved).toEqual(['2', '3']);
+  });
+
+  test('measures how old the last record of each batch is, whatever comes of it', async () => {
+    const since = Date.now();
+    const aged = (sequence: number, seconds: number): ReadRecord => {
+      const { record: { dynamodb, ...rest }, position } = record(sequence);
+      return { record: { ...rest, dynamodb: { ...dynamodb, ApproximateCreationDateTime: since / 1000 - seconds } }, position };
+    };
+    const { calls, ages, saved } = start([aged(1, 90), aged(2, 60)], { splits: false });
+    (await calls.next()).answer.reject(new Error('boom'));
+    (await calls.next()).answer.resolve(none);
+    await until(saved, '2');
+    expect(ages).toHaveLength(2);
+    const most = 60_000 + Date.now() - since;
+    for (const age of ages) {
+      expect(age).toBeGreaterThanOrEqual(59_999);
+      expect(age).toBeLessThanOrEqual(most);
+    }
+  });
+
+  test('tells once that the stream cannot be read, until it can be again', async () => {
+    const { source, errors, unread, calls, saved } = start([]);
+    const fail = async (text: string) => {
+      unread.push(new Error(text));
+      source.nudge();
+      await when(() => unread.length === 0);
+    };
+    await fail('first');
+    await fail('again');
+    unread.push([record(1)]);
+    source.nudge();
+    (await calls.next()).answer.resolve(none);
+    await until(saved, '1');
+    await fail('anew');
+    await when(() => errors.length > 1);
+    expect(errors.map((error) => (error as Error).message)).toEqual(['first', 'anew']);
+  });
+
+  test('passes over what the filter does not want', async () => {
+    const { calls, saved } = start([record(1), record(2, 'k', { eventName: 'MODIFY' }), record(3), record(4, 'k', { eventName: 'REMOVE' })], { filter: (each) => (each as StreamRecord).eventName === 'INSERT' });
+    const { records, answer } = await calls.next();
+    expect(sequences(records)).toEqual(['1', '3']);
+    expect(saved).toEqual([]);
+    answer.resolve(none);
+    await until(saved, '4');
+  });
+
+  test('goes on from the first record that failed, which has all its retries before it', async () => {
+    const { calls, saved, retries, discarded } = start([record(1), record(2), record(3)]);
+    (await calls.next()).answer.resolve(failures('3', '2'));
+    const second = await calls.next();
+    expect(sequences(second.records)).toEqual(['2', '3']);
+    expect(saved).toEqual(['1']);
+    second.answer.resolve(failures('3'));
+    const third = await calls.next();
+    expect(sequences(third.records)).toEqual(['3']);
+    third.answer.resolve(none);
+    await until(saved, '3');
+    expect(retries).toEqual([1, 1]);
+    expect(discarded).toEqual([]);
+  });
+
+  test('splits a batch for which the function throws until the culprit is alone, tries that again, and tells of it in the end', async () => {
+    const { calls, saved, retries, discarded } = start([record(1), record(2), record(3), record(4)], { maxRetries: 2 });
+    const seen: string[] = [];
+    for (let call = 0; call < 7; call++) {
+      const { records, answer } = await calls.next();
+      seen.push(sequences(records).join());
+      if (sequences(records).includes('2')) answer.reject(new Error('boom'));
+      else answer.resolve(none);
+    }
+    expect(seen).toEqual(['1,2,3,4', '1,2', '1', '2', '2', '2', '3,4']);
+    await until(saved, '4');
+    expect(retries).toEqual([1, 2]);
+    expect(discarded).toEqual([{
+      requestContext: { requestId: expect.any(String), functionArn: 'arn:worker:$LATEST', condition: 'RetryAttemptsExhausted', approximateInvokeCount: 3 },
+      responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
+      version: '1.0',
+      timestamp: expect.any(String),
+      DDBStreamBatchInfo: {
+        shardId: 's', startSequenceNumber: '2', endSequenceNumber: '2', approximateArrivalOfFirstRecord: '2026-01-01T00:00:00.000Z', approximateArrivalOfLastRecord: '2026-01-01T00:00:00.000Z', batchSize: 1, streamArn: 'arn:stream',
+      },
+    }]);
+  });
+
+  test('does not split where the template does not say so', async () => {
+    const { calls, discarded } = start([record(1), record(2)], { splits: false, maxRetries: 1 });
+    for (const _ of [1, 2]) {
+      const { records, answer } = await calls.next();
+      expect(sequences(records)).toEqual(['1', '2']);
+      answer.reject(new Error('boom'));
+    }
+    await when(() => discarded.length > 0);
+    expect(discarded[0].DDBStreamBatchInfo).toMatchObject({ startSequenceNumber: '1', endSequenceNumber: '2', batchSize: 2 });
+  });
+
+  test('what fails holds up what shares its partition key, and nothing else; the position stays before it', async () => {
+    const { calls, saved, write } = start([record(1, 'a')], { lanes: 10, batchSize: 1 });
+    const stuck = await calls.next();
+    write(record(2, 'a'), record(3, 'b'), record(4, 'c'));
+    const others = [await calls.next(), await calls.next()];
+    expect(others.flatMap(({ records }) => sequences(records)).sort()).toEqual(['3', '4']);
+    for (const { answer } of others) answer.resolve(none);
+    await delay(20);
+    expect([calls.waiting, saved]).toEqual([0, []]);
+    stuck.answer.resolve(none);
+    (await calls.next()).answer.resolve(none);
+    await until(saved, '4');
+  });
+
+  test('reads at once what it is told of', async () => {
+    // Without being told it looks once in a second, which never comes.
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'] });
+    try {
+      const { calls, write } = start([]);
+      await delay(30);
+      write(record(1));
+      (await calls.next()).answer.resolve(none);
+      write(record(2));
+      (await calls.next()).answer.resolve(none);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  test('stopped in the middle, it keeps the position before what is not done', async () => {
+    const { source, calls, saved, discarded } = start([record(1, 'a'), record(2, 'a'), record(3, 'a')], { batchSize: 1, maxRetries: 0 });
+    (await calls.next()).answer.resolve(none);
+    const underWay = await calls.next();
+    const stopped = source.stop();
+    underWay.answer.reject(new Error('The thread ended'));
+    await stopped;
+    expect([saved, discarded, calls.waiting]).toEqual([['1'], [], 0]);
+  });
+
+  test('whatever fails and however often, every record is done or told of before the position passes it', async () => {
+    await fc.assert(fc.asyncProperty(
+      fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), fails: fc.nat(4), throws: fc.boolean() }), { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3 }), fc.boolean(),
+      async (written, batchSize, lanes, splits) => {
+        const left = new Map(written.map(({ fails }, index) => [String(index + 1), fails]));
+        const [done, order]: [Set<string>, Map<string, string[]>] = [new Set(), new Map()];
+        const finished = Promise.withResolvers<void>();
+        const read = written.map(({ key }, index) => record(index + 1, key));
+        const unread = [read];
+        const source = new StreamSource({
+          model: { path: 'Source', function: worker, table: 't', partitionKey: 'PK', arn: 'arn:stream', batchSize, windowMilliseconds: 0, reportsFailures: true, lanes, filter: () => true, maxRetries: 2, splits, onFailure: undefined },
+          reader: { next: async () => unread.shift() ?? [] },
+          save({ sequence }) {
+            for (let each = 1; each <= Number(sequence); each++) if (!done.has(String(each))) finished.reject(new Error(`${each} was passed over`));
+            if (sequence === String(written.length)) finished.resolve();
+          },
+          async invoke(event) {
+            const records = (event as { Records: StreamRecord[] }).Records;
+            const failed = [];
+            for (const { dynamodb: { SequenceNumber: sequence, Keys } } of records) {
+              const fails = left.get(sequence)!;
+              left.set(sequence, fails - 1);
+              if (fails > 0 && written[Number(sequence) - 1]!.throws) throw new Error('boom');
+              if (fails > 0) {
+                failed.push(sequence);
+                break;
+              }
+              if (!done.has(sequence)) order.set(JSON.stringify(Keys), [...(order.get(JSON.stringify(Keys)) ?? []), sequence]);
+              done.add(sequence);
+            }
+            return failures(...failed);
+          },
+          discard({ DDBStreamBatchInfo: { startSequenceNumber, endSequenceNumber } }: any) {
+            for (let each = Number(startSequenceNumber); each <= Number(endSequenceNumber); each++) done.add(String(each));
+          },
+          onError: finished.reject,
+          pause: async () => undefined,
+        });
+        await finished.promise;
+        await source.stop();
+        for (const ofKey of order.values()) expect(ofKey).toEqual([...ofKey].sort((a, b) => Number(a) - Number(b)));
+      },
+    ), { numRuns: 50 });
+  });
+});
+
+describe('reading a stream', () => {
+  /** An engine with these shards, each with its records' sequence numbers; all but the last are closed. */
+  function engineWith(shards: Record<string, number[]>) {
+    const asked: string[] = [];
+    const names = () => Object.keys(shards);
+    const call = async (target: string, input: any) => {
+      const operation = target.split('.')[1];
+      asked.push([operation, ...Object.values(input).filter((value) => value !== 'stream')].join(' '));
+      if (operation === 'DescribeStream') return { StreamDescription: { Shards: names().map((ShardId) => ({ ShardId })) } };
+      if (operation === 'GetShardIterator') {
+        if (input.SequenceNumber && !shards[input.ShardId]!.includes(Number(input.SequenceNumber))) throw new Error('The sequence number is of another shard');
+        return { ShardIterator: `${input.ShardId}/${input.SequenceNumber ?? 0}` };
+      }
+      const [shard, after] = input.ShardIterator.split('/');
+      const records = shards[shard]!.filter((sequence) => sequence > Number(after)).slice(0, 2);
+      const closed = shard !== names().at(-1) && records.at(-1) === shards[shard]!.at(-1);
+      return {
+        Records: records.map((sequence) => ({ eventID: `${sequence}`, dynamodb: { SequenceNumber: `${sequence}` } })),
+        ...(!closed && { NextShardIterator: `${shard}/${records.at(-1) ?? after}` }),
+      };
+    };
+    return { asked, call: call as never, shards };
+  }
+  const read = async (reader: StreamReader, times: number) => {
+    const found: string[] = [];
+    for (let i = 0; i < times; i++) for (const { position } of await reader.next()) found.push(`${position.shard}${position.sequence}`);
+    return found;
+  };
+
+  test('begins at the beginning and follows the shards', async () => {
+    const { call, shards } = engineWith({ a: [1, 2, 3], b: [4], c: [] });
+    const reader = new StreamReader(call, 'stream', undefined);
+    expect(await read(reader, 5)).toEqual(['a1', 'a2', 'a3', 'b4']);
+    shards.c!.push(5);
+    expect(await read(reader, 1)).toEqual(['c5']);
+  });
+
+  test('goes on where an earlier run has left it', async () => {
+    const { call } = engineWith({ a: [1], b: [4, 5, 6, 7], c: [8] });
+    expect(await read(new StreamReader(call, 'stream', { shard: 'b', sequence: '5' }), 3)).toEqual(['b6', 'b7', 'c8']);
+  });
+
+  test('begins with what there is when the shard that it had read is gone', async () => {
+    const { call } = engineWith({ b: [4] });
+    expect(await read(new StreamReader(call, 'stream', { shard: 'a', sequence: '3' }), 1)).toEqual(['b4']);
+  });
+
+  test('after an error goes on from the last record that it gave', async () => {
+    const { call, asked } = engineWith({ a: [1, 2, 3, 4, 5] });
+    let broken = false;
+    const reader = new StreamReader(((target: string, input: object) => {
+      if (broken && target.endsWith('GetRecords')) throw Object.assign(new Error('expired'), { name: 'ExpiredIteratorException' });
+      return (call as (target: string, input: object) => Promise<unknown>)(target, input);
+    }) as never, 'stream', undefined);
+    expect(await read(reader, 1)).toEqual(['a1', 'a2']);
+    broken = true;
+    await expect(reader.next()).rejects.toThrow('expired');
+    broken = false;
+    expect(await read(reader, 2)).toEqual(['a3', 'a4', 'a5']);
+    expect(asked.filter((each) => each.startsWith('GetShardIterator'))).toEqual(['GetShardIterator a TRIM_HORIZON', 'GetShardIterator a AFTER_SEQUENCE_NUMBER 2']);
+  });
+});
+
+describe('a schedule', () => {
+  const model = (everySeconds: number) => ({ name: 'minutely', arn: 'arn:rule', function: worker, everySeconds });
+
+  test('calls the function at once and then at its rate, with the event of EventBridge', async () => {
+    const events: any[] = [];
+    const third = Promise.withResolvers<void>();
+    const since = performance.now();
+    started.push(new Schedule(model(0.05), async (event) => events.push(event) === 3 && third.resolve()));
+    await third.promise;
+    expect(performance.now() - since).toBeGreaterThanOrEqual(95);
+    expect(events[0]).toEqual({
+      version: '0', id: expect.any(String), 'detail-type': 'Scheduled Event', source: 'aws.events', account: '000000000000', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/), region: 'us-east-1', resources: ['arn:rule'], detail: {},
+    });
+  });
+
+  test('never calls it twice at a time, and goes on when it fails', async () => {
+    let [active, most, calls] = [0, 0, 0];
+    const third = Promise.withResolvers<void>();
+    started.push(new Schedule(model(0.001), async () => {
+      most = Math.max(most, ++active);
+      await delay(10);
+      active--;
+      if (++calls === 3) third.resolve();
+      throw new Error('boom');
+    }));
+    await third.promise;
+    expect(most).toBe(1);
+  });
+
+  test('stops between two ticks, and after one that is under way', async () => {
+    let [calls, active] = [0, false];
+    const schedule = new Schedule(model(3_600), async () => {
+      calls++;
+      active = true;
+      await delay(20);
+      active = false;
+    });
+    await schedule.stop();
+    expect([calls, active]).toEqual([1, false]);
+  });
+});

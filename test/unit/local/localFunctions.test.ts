@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BroadcastChannel } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { functionEnvironment } from '../../../infra/local/functions/functionEnvironment.ts';
+import { FunctionPool, type PoolOptions } from '../../../infra/local/functions/functionPool.ts';
+import type { FunctionModel } from '../../../infra/local/assembly/model.ts';
+import { localSettings } from '../../../infra/local/settings.ts';
+
+let codeDir: string;
+let pools: FunctionPool[];
+let logged: string;
+let onLog: () => void;
+/** What was measured: of runs, and by functions themselves. */
+let runs: [functionName: string, milliseconds: number | undefined, failed: boolean][];
+let lines: object[];
+
+beforeEach(async () => {
+  codeDir = await mkdtemp(join(tmpdir(), 'function-'));
+  pools = [];
+  logged = '';
+  runs = [];
+  lines = [];
+  onLog = () => undefined;
+});
+
+afterEach(async () => {
+  for (const pool of pools) await pool.close();
+  await rm(codeDir, { recursive: true });
+});
+
+/** A function with this code. Every thread of it has an `instance` of its own. */
+async function define(name: string, code: string, properties: Partial<FunctionModel> = {}): Promise<FunctionModel> {
+  await writeFile(join(codeDir, `${name}.mjs`), `const instance = crypto.randomUUID();\n${code}`);
+  return { name, arn: `arn:${name}`, codeDir, handler: `${name}.handler`, environment: {}, timeoutSeconds: 300, memoryMb: 256, statements: [], ...properties };
+}
+
+function createPool(options: Partial<PoolOptions> = {}): FunctionPool {
+  const log = {
+    write(chunk: Uint8Array | string) {
+      logged += chunk.toString();
+      onLog();
+    },
+    close: async () => undefined,
+  };
+  const measurements = { run: (...run: (typeof runs)[number]) => void runs.push(run), line: (line: object) => void lines.push(line) };
+  const pool = new FunctionPool({ environmentOf: ({ environment }) => ({ ...environment }), observer: { log, measurements }, ...options });
+  pools.push(pool);
+  return pool;
+}
+
+const call = async (pool: FunctionPool, model: FunctionModel, event: unknown = {}) => JSON.parse(await pool.invoke(model, JSON.stringify(event)));
+const handler = (body: string) => `export const handler = async (event, context) => { ${body} };`;
+const WHO = handler('return instance;');
+
+describe('a call', () => {
+  test('gets event, context and exactly its own environment', async () => {
+    const model = await define('echo', handler('const { awsRequestId, getRemainingTimeInMillis, ...rest } = context; return { event, rest, env: process.env, awsRequestId, left: getRemainingTimeInMillis() };'), { environment: { TABLE_NAME: 't' } });
+    const { event, rest, env, awsRequestId, left } = await call(createPool(), model, { a: 1 });
+    expect(event).toEqual({ a: 1 });
+    expect(env).toEqual({ TABLE_NAME: 't' });
+    expect(rest).toMatchObject({ functionName: 'echo', invokedFunctionArn: 'arn:echo', memoryLimitInMB: '256', functionVersion: '$LATEST' });
+    expect(awsRequestId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(left).toBeGreaterThan(200_000);
+    expect(left).toBeLessThanOrEqual(300_000);
+  });
+
+  test('shares the thread with the calls beside it', async () => {
+    // Each waits for the other: they answer only if both run at the same time.
+    const model = await define('pair', `let first; ${handler('if (!first) { first = Promise.withResolvers(); await first.promise; } else first.resolve(); return instance;')}`);
+    const pool = createPool();
+    const [a, b] = await Promise.all([call(pool, model), call(pool, model)]);
+    expect(a).toBe(b);
+  });
+
+  test('that throws fails alone, and says why in the log', async () => {
+    const model = await define('picky', handler('if (event.bad) throw new TypeError("no such thing"); return instance;'));
+    const pool = createPool();
+    const before = await call(pool, model);
+    await expect(call(pool, model, { bad: true })).rejects.toThrow('TypeError: no such thing');
+    expect(await call(pool, model)).toBe(before);
+    expect(logged).toContain('"function":"picky"');
+    expect(logged).toContain('no such thing');
+  });
+
+  test.each([
+    ['hangs', 'await new Promise(() => {});'],
+    ['never gives up the processor', 'for (;;);'],
+  ])('that %s is given up at the function\'s timeout, and a new thread takes over', async (_name, body) => {
+    const model = { ...(await define('slow', handler(`if (event.slow) { ${body} } return instance;`))) };
+    const pool = createPool();
+    const before = await call(pool, model);
+    // So short for that one call alone: the others have all the time that a slow machine takes.
+    const { timeoutSeconds } = model;
+    model.timeoutSeconds = 0.2;
+    await expect(call(pool, model, { slow: true })).rejects.toThrow('Task timed out after 0.2 seconds');
+    model.timeoutSeconds = timeoutSeconds;
+    expect(await call(pool, model)).not.toBe(before);
+  });
+
+  test.each([
+    ['throws outside of a call', 'setImmediate(() => { throw new Error("boom"); }); await new Promise(() => {});'],
+    ['exits', 'process.exit(3);'],
+  ])('whose thread %s fails, and a new thread takes over', async (_name, body) => {
+    const model = await define('fragile', handler(`if (event.die) { ${body} } return instance;`));
+    const pool = createPool();
+    const before = await call(pool, model);
+    await expect(call(pool, model, { die: true })).rejects.toThrow('The thread ended with exit code');
+    expect(await call(pool, model)).not.toBe(before);
+  });
+
+  test.each([
+    ['cannot be loaded', 'throw new Error("broken at import");'],
+    ['has no handler', 'export const other = 1;'],
+  ])('of a function that %s fails', async (_name, code) => {
+    await expect(call(createPool(), await define('broken', code))).rejects.toThrow('The thread ended');
+    expect(logged).toContain('"message":"The thread crashed"');
+  });
+
+  test('is measured: how long it took, and whether it gave no answer', async () => {
+    const model = await define('measured', handler('if (event.bad) throw new Error("bad"); await new Promise((resolve) => setTimeout(resolve, 50));'));
+    const pool = createPool();
+    await call(pool, model);
+    await expect(call(pool, model, { bad: true })).rejects.toThrow('bad');
+    expect(runs).toEqual([['measured', expect.any(Number), false], ['measured', expect.any(Number), true]]);
+    expect(runs[0]![1]).toBeGreaterThan(45);
+  });
+
+  test('that never came to run, because the function cannot be loaded, is measured without a time', async () => {
+    await expect(call(createPool(), await define('unloadable', 'throw new Error("broken at import");'))).rejects.toThrow('The thread ended');
+    expect(runs).toEqual([['unloadable', undefined, true]]);
+  });
+
+  test('hands on the metrics among what the function prints', async () => {
+    const model = await define('metered', handler('console.log("plain"); console.log(JSON.stringify({ _aws: {}, Faults: event.faults }));'));
+    const pool = createPool();
+    const both = new Promise<void>((resolve) => {
+      onLog = () => logged.split('"_aws"').length > 2 && resolve();
+    });
+    await call(pool, model, { faults: 1 });
+    await call(pool, model, { faults: 2 });
+    await both;
+    expect(lines).toEqual([{ _aws: {}, Faults: 1 }, { _aws: {}, Faults: 2 }]);
+  });
+
+  test('writes what the function prints to the log', async () => {
+    const model = await define('chatty', handler('console.log("on stdout"); console.error("on stderr");'));
+    const both = new Promise<void>((resolve) => {
+      onLog = () => logged.includes('on stdout\n') && logged.includes('on stderr\n') && resolve();
+    });
+    expect(await call(createPool(), model)).toBeNull();
+    await both;
+  });
+});
+
+describe('a call that is alone in its thread', () => {
+  const alone = async (pool: FunctionPool, model: FunctionModel, event: unknown = {}) => JSON.parse(await pool.invokeAlone(model, JSON.stringify(event)));
+  /** Calls that last until they are told to end, and say when they begin. */
+  const SLOW = `import { BroadcastChannel } from 'node:worker_threads';
+    export const handler = (event) => new Promise((resolve) => {
+      const channel = new BroadcastChannel(event.channel);
+      channel.onmessage = ({ data }) => {
+        if (data !== 'end') return;
+        channel.close();
+        resolve(instance);
+      };
+      channel.postMessage('begun');
+    });`;
+  let channel: BroadcastChannel;
+  let begun: number;
+  let onBegun: () => void;
+  const event = () => ({ channel: channel.name });
+  beforeEach(() => {
+    channel = new BroadcastChannel(randomUUID());
+    begun = 0;
+    onBegun = () => undefined;
+    channel.onmessage = ({ data }) => {
+      if (data === 'begun') begun++;
+      onBegun();
+    };
+  });
+  afterEach(() => channel.close());
+  const whenBegun = (count: number) => new Promise<void>((resolve) => {
+    onBegun = () => void (begun === count && resolve());
+    onBegun();
+  });
+
+  test('has others beside it in other threads', async () => {
+    const model = await define('slow', SLOW);
+    const pool = createPool();
+    const calls = [1, 2, 3].map(() => alone(pool, model, event()));
+    await whenBegun(3);
+    channel.postMessage('end');
+    expect(new Set(await Promise.all(calls)).size).toBe(3);
+  });
+
+  test('needs no second thread when the first has only to load, and is soon free again', async () => {
+    const model = await define('quick', `await new Promise((resolve) => setTimeout(resolve, 200));\n${WHO}`);
+    // More patience than the default, for a machine on which soon is later.
+    const pool = createPool({ patienceMilliseconds: 60_000 });
+    const instances = await Promise.all(Array.from({ length: 10 }, () => alone(pool, model)));
+    expect(new Set(instances).size).toBe(1);
+  });
+
+  test('waits when there are too many such threads, of which every function may have one', async () => {
+    const [worker, other, api] = [await define('worker', SLOW), await define('other', WHO), await define('api', WHO)];
+    const pool = createPool({ maxLive: 3, maxAlone: 1 });
+    const instances: unknown[] = [];
+    const busy = [1, 2].map(() => alone(pool, worker, event()).then((instance) => instances.push(instance)));
+    await Promise.all([alone(pool, other), call(pool, api), whenBegun(1)]);
+    expect([begun, instances]).toEqual([1, []]);
+    channel.postMessage('end');
+    await whenBegun(2);
+    channel.postMessage('end');
+    await Promise.all(busy);
+    expect(new Set(instances).size).toBe(1);
+  });
+
+  test('fails when the pool is closed while it waits', async () => {
+    const model = await define('endless', SLOW);
+    const pool = createPool({ maxAlone: 1 });
+    const calls = [1, 2].map(() => alone(pool, model, event()).catch((error: Error) => error.message));
+    await whenBegun(1);
+    await pool.close();
+    expect(await Promise.all(calls)).toEqual(['The thread ended with exit code 1', 'The functions are being stopped']);
+  });
+});
+
+describe('threads', () => {
+  test('end when idle', async () => {
+    const model = await define('idle', WHO);
+    const pool = createPool({ idleMilliseconds: 20 });
+    const before = await call(pool, model);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await call(pool, model)).not.toBe(before);
+  });
+
+  test('make room when there are too many: the one that is idle for longest', async () => {
+    const [a, b, c] = [await define('a', WHO), await define('b', WHO), await define('c', WHO)];
+    const pool = createPool({ maxLive: 2 });
+    const first = await call(pool, a);
+    const second = await call(pool, b);
+    expect(await call(pool, a)).toBe(first);
+    await call(pool, c);
+    expect(await call(pool, a)).toBe(first);
+    expect(await call(pool, b)).not.toBe(second);
+  });
+
+  test('are waited for when all are busy', async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `f${i}`);
+    const models = await Promise.all(names.map((name) => define(name, handler('await new Promise((r) => setTimeout(r, 5)); return context.functionName;'))));
+    const pool = createPool({ maxLive: 2 });
+    expect(await Promise.all([...models, ...models].map((model) => call(pool, model)))).toEqual([...names, ...names]);
+  });
+});
+
+test('design 10: the environment differs from the template\'s in the service name, how long deliveries wait, the way to AWS, and that webhooks may reach this machine', async () => {
+  const environment = { SERVICE_NAME: 'svc', TABLE_NAME: 't', WEBHOOK_RETRY_SCHEDULE: '0,5', DUE_MARGIN_SECONDS: '300', RECONCILE_AFTER_SECONDS: '180', MAIL_RETRY_SCHEDULE: '0,60' };
+  const model = await define('any', WHO, { environment });
+  const aws = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' };
+  const fromStart = { WEBHOOK_RETRY_SCHEDULE: '0,1', DUE_MARGIN_SECONDS: '1', RECONCILE_AFTER_SECONDS: '2', MAIL_RETRY_SCHEDULE: '0,3' };
+  const { replaced } = localSettings({ ...fromStart, TABLE_NAME: 'another', ALLOW_LOOPBACK_DELIVERY: 'false', HOME: '/nowhere' });
+  const lambda = { ALLOW_LOOPBACK_DELIVERY: 'true', AWS_LAMBDA_FUNCTION_NAME: 'any', AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256', AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand' };
+  expect(functionEnvironment(model, { SERVICE_NAME: 'acme', ...replaced }, aws)).toEqual({ SERVICE_NAME: 'acme', TABLE_NAME: 't', ...fromStart, ...aws, ...lambda });
+  expect(functionEnvironment(model, {}, aws)).toEqual({ ...environment, ...aws, ...lambda });
+  expect(functionEnvironment({ ...model, environment: {} }, { SERVICE_NAME: 'acme', ...replaced }, {})).toEqual(lambda);
+});

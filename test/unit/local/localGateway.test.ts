@@ -1,0 +1,289 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { LocalRequest } from '../../../infra/local/console/localRequest.ts';
+import { Gateway } from '../../../infra/local/gateway/gateway.ts';
+import type { FunctionModel, RouteModel } from '../../../infra/local/assembly/model.ts';
+
+let gateway: Gateway;
+let events: APIGatewayProxyEventV2[];
+/** The requests for pages of the local run. */
+let locals: LocalRequest[];
+let measured: [status: number, milliseconds: number][];
+/** What the function answers to the next events. */
+let answer: (event: APIGatewayProxyEventV2) => unknown;
+
+beforeAll(async () => {
+  gateway = await Gateway.listen(0, ['api.local:1', 'api.local', 'X']);
+  expect((await fetch(gateway.url)).status).toBe(503);
+  const named = (name: string) => ({ name }) as FunctionModel;
+  const routes: RouteModel[] = [
+    { key: 'POST /things/add', function: named('add'), timeoutMilliseconds: 100 },
+    { key: '$default', function: named('default'), timeoutMilliseconds: 30_000 },
+  ];
+  gateway.open({
+    routes,
+    async invoke(_model, payload) {
+      const event = JSON.parse(payload) as APIGatewayProxyEventV2;
+      events.push(event);
+      return JSON.stringify(await answer(event));
+    },
+    async local(request) {
+      locals.push(request);
+      return { status: 200, headers: { 'content-type': 'text/plain' }, body: Buffer.from('a page') };
+    },
+    measure: (status, milliseconds) => void measured.push([status, milliseconds]),
+  });
+});
+
+afterAll(() => gateway.close(0));
+
+beforeEach(() => {
+  events = [];
+  locals = [];
+  measured = [];
+  answer = () => ({ statusCode: 200 });
+});
+
+const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, path = '/things/add') => fetch(gateway.url + path, { method: 'POST', body, headers });
+
+/** Sends bytes as they are and gives everything that comes back. */
+async function raw(text: string): Promise<string> {
+  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  socket.end(text);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+describe('an event', () => {
+  test('has payload format 2.0', async () => {
+    await raw([
+      'POST /things/add?b=2&a=1&a=x%20y HTTP/1.1', 'Host: api.local:1', 'User-Agent: tester', 'X-Many: 1', 'x-many: 2', 'Cookie: c=1; d=2', 'Content-Type: application/json; charset=utf-8',
+      'X-Forwarded-For: 203.0.113.9', 'Content-Length: 4', 'Connection: close', '', '{"ü', '',
+    ].join('\r\n'));
+    const [event] = events;
+    expect(event).toEqual({
+      version: '2.0',
+      routeKey: 'POST /things/add',
+      rawPath: '/things/add',
+      rawQueryString: 'b=2&a=1&a=x%20y',
+      queryStringParameters: { b: '2', a: '1,x y' },
+      cookies: ['c=1', 'd=2'],
+      headers: {
+        host: 'api.local:1', 'user-agent': 'tester', 'x-many': '1,2', 'content-type': 'application/json; charset=utf-8', 'x-forwarded-for': '203.0.113.9', 'content-length': '4', connection: 'close',
+      },
+      requestContext: {
+        accountId: '000000000000', apiId: 'local', domainName: 'api.local:1', domainPrefix: 'api', stage: '$default', routeKey: 'POST /things/add',
+        requestId: expect.stringMatching(/^[0-9a-f-]{36}$/), time: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/), timeEpoch: expect.any(Number),
+        http: { method: 'POST', path: '/things/add', protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'tester' },
+      },
+      body: '{"ü',
+      isBase64Encoded: false,
+    });
+  });
+
+  test.each([
+    ['application/json', false], ['text/plain', false], ['application/problem+json', false], ['application/soap+xml', false], ['application/xml', false],
+    ['application/octet-stream', true], ['application/x-www-form-urlencoded', true], ['', true],
+  ])('of content type %p: base64 is %p', async (contentType, isBase64Encoded) => {
+    await post('hello', { 'content-type': contentType });
+    expect(events[0]).toMatchObject({ isBase64Encoded, body: isBase64Encoded ? 'aGVsbG8=' : 'hello' });
+  });
+
+  test('of a text that is not UTF-8 has its bytes in base64', async () => {
+    const bytes = Uint8Array.of(0x7b, 0xff, 0x7d);
+    await post(bytes, { 'content-type': 'application/json' });
+    expect(events[0]).toMatchObject({ isBase64Encoded: true, body: Buffer.from(bytes).toString('base64') });
+  });
+
+  test.each(['/nothing', '/things/add/', '/things'])('of the unknown path %s goes to the default route', async (path) => {
+    await post('', {}, path);
+    expect(events[0]).toMatchObject({ routeKey: '$default', rawPath: path });
+  });
+
+  test('of another method goes to the default route', async () => {
+    await fetch(`${gateway.url}/things/add`);
+    expect(events[0]).toMatchObject({ routeKey: '$default' });
+  });
+
+  test('of a request that names a whole URL has its path', async () => {
+    await raw('POST http://api.local/things/add?a=1 HTTP/1.1\r\nHost: api.local\r\nConnection: close\r\n\r\n');
+    expect(events[0]).toMatchObject({ routeKey: 'POST /things/add', rawPath: '/things/add', rawQueryString: 'a=1' });
+  });
+});
+
+describe('an answer', () => {
+  const answerTo = async (value: unknown) => {
+    answer = () => value;
+    const response = await post('{}');
+    return { status: response.status, headers: response.headers, body: await response.text() };
+  };
+
+  test('has the status, headers, cookies and body of the function', async () => {
+    const { status, headers, body } = await answerTo({ statusCode: 201, headers: { 'X-One': 1, 'Content-Type': 'application/json', Connection: 'close' }, cookies: ['a=1', 'b=2'], body: '{"ü":1}' });
+    expect({ status, body }).toEqual({ status: 201, body: '{"ü":1}' });
+    expect([headers.get('x-one'), headers.get('content-type'), headers.getSetCookie()]).toEqual(['1', 'application/json', ['a=1', 'b=2']]);
+    expect(headers.get('apigw-requestid')).toBe(events[0]!.requestContext.requestId);
+  });
+
+  test('in base64 is decoded', async () => {
+    expect(await answerTo({ statusCode: 200, isBase64Encoded: true, body: 'aGVsbG8=' })).toMatchObject({ body: 'hello' });
+  });
+
+  test('without a status code is the body', async () => {
+    expect(await answerTo({ a: 1 })).toMatchObject({ status: 200, body: '{"a":1}' });
+    expect(await answerTo('text')).toMatchObject({ status: 200, body: 'text' });
+  });
+
+  test.each([
+    ['a body that is no text', { statusCode: 200, body: {} }],
+    ['an impossible status', { statusCode: 42 }],
+    ['a header that HTTP cannot carry', { statusCode: 200, headers: { a: 'b\nc' } }],
+    ['more than 6 MB', { statusCode: 200, body: 'x'.repeat(6_300_000) }],
+  ])('with %s is an internal error', async (_name, value) => {
+    expect(await answerTo(value)).toMatchObject({ status: 500, body: '{"message":"Internal Server Error"}' });
+  });
+
+  test('of a function that fails is an internal error', async () => {
+    answer = () => Promise.reject(new Error('no'));
+    const response = await post('{}');
+    expect([response.status, await response.json()]).toEqual([500, { message: 'Internal Server Error' }]);
+  });
+
+  test('that takes longer than the integration may is given up', async () => {
+    answer = () => new Promise(() => undefined);
+    const response = await post('{}');
+    expect([response.status, await response.json()]).toEqual([503, { message: 'Service Unavailable' }]);
+  });
+});
+
+describe('a body that is too large', () => {
+  const json = { 'content-type': 'application/json' };
+  const outcome = async (response: Response) => [response.status, await response.json(), events.length];
+  const refused = [413, { message: 'Request Entity Too Large' }, 0];
+
+  test('for the gateway is refused', async () => {
+    expect(await outcome(await post('x'.repeat(10 * 1024 * 1024 + 1), json))).toEqual(refused);
+  });
+
+  test('for Lambda is refused, counted as the event has it', async () => {
+    expect(await outcome(await post('x'.repeat(6_300_000), json))).toEqual(refused);
+    expect(await outcome(await post('"'.repeat(3_200_000), json))).toEqual(refused);
+    expect(await outcome(await post(new Uint8Array(5_000_000)))).toEqual(refused);
+    expect((await post('x'.repeat(6_200_000), json)).status).toBe(200);
+  });
+
+  test('and of no declared length is refused', async () => {
+    const chunk = new Uint8Array(1024 * 1024);
+    let left = 12;
+    const body = new ReadableStream({ pull: (stream) => (left-- > 0 ? stream.enqueue(chunk) : stream.close()) });
+    expect(await outcome(await fetch(`${gateway.url}/things/add`, { method: 'POST', body, duplex: 'half' } as RequestInit))).toEqual(refused);
+  });
+
+  test('is refused before it is sent when the client asks', async () => {
+    const asking = request(`${gateway.url}/things/add`, { method: 'POST', headers: { 'content-length': 50_000_000, expect: '100-continue' } });
+    asking.on('continue', () => asking.destroy(new Error('The gateway wants the body')));
+    asking.flushHeaders();
+    const [response] = (await once(asking, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(413);
+    asking.destroy();
+  });
+});
+
+describe('the Host header of a call', () => {
+  const call = (host: string) => raw(`POST /things/add HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
+
+  test.each(['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])('may be %s with the port of the gateway', async (name) => {
+    expect(await call(`${name}:${new URL(gateway.url).port}`)).toContain('HTTP/1.1 200 OK\r\n');
+  });
+
+  test('may be a name that the settings allow', async () => {
+    expect(await call('api.local')).toContain('HTTP/1.1 200 OK\r\n');
+    expect(await call('API.local:1')).toContain('HTTP/1.1 200 OK\r\n');
+  });
+
+  test('that names a page on the internet, another port or no port is refused in the envelope, before any function runs', async () => {
+    const { port } = new URL(gateway.url);
+    for (const host of [`evil.example:${port}`, `localhost.evil.example:${port}`, '127.0.0.1:1', 'localhost', `api.local:${port}`, `127.0.0.2:${port}`]) {
+      const [head = '', body = ''] = (await call(host)).split('\r\n\r\n');
+      expect(head).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n/);
+      expect(head).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/);
+      expect(JSON.parse(body)).toEqual({ error: { status: 'PERMISSION_DENIED', message: `The Host header "${host}" is not allowed. Call ${gateway.url}, or name the host in ALLOWED_HOSTS.` } });
+    }
+    expect(events).toEqual([]);
+  });
+});
+
+describe('what is measured of a request', () => {
+  test('is how it was answered and how long that took, whoever answered', async () => {
+    answer = () => new Promise((resolve) => setTimeout(() => resolve({ statusCode: 409 }), 50));
+    await post('{}');
+    answer = () => ({ statusCode: 'x' });
+    await post('{}');
+    answer = () => ({ statusCode: 200 });
+    await post('{}', {}, '/other');
+    expect(measured).toEqual([[409, expect.any(Number)], [500, expect.any(Number)], [200, expect.any(Number)]]);
+    expect(measured[0]![1]).toBeGreaterThan(45);
+    expect(measured[0]![1]).toBeLessThan(10_000);
+  });
+});
+
+describe('a page of the local run', () => {
+  let port: string;
+  beforeAll(() => {
+    ({ port } = new URL(gateway.url));
+  });
+  const page = (host: string, head = 'GET /_local/dashboard.json?minutes=15 HTTP/1.1', body = '') => raw(`${head}\r\nHost: ${host}\r\nX-Many: 1\r\nx-many: 2\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+
+  test.each(['127.0.0.1', 'localhost', '[::1]'])('is answered at %s, is no call of a function, and is not measured', async (name) => {
+    expect(await page(`${name}:${port}`)).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\na page$/);
+    expect(locals).toEqual([{ method: 'GET', path: '/_local/dashboard.json', query: new URLSearchParams({ minutes: '15' }), headers: expect.objectContaining({ 'x-many': '1, 2' }), body: Buffer.alloc(0) }]);
+    expect([events, measured]).toEqual([[], []]);
+  });
+
+  test('gets what was sent', async () => {
+    await page(`127.0.0.1:${port}`, 'POST /_local/parts/table HTTP/1.1', '{"running":true}');
+    expect(locals).toMatchObject([{ method: 'POST', path: '/_local/parts/table', body: Buffer.from('{"running":true}') }]);
+  });
+
+  test.each([
+    ['another name, as that of a page on the internet which leads here', () => `evil.example:${port}`],
+    ['another port', () => '127.0.0.1:1'],
+    ['no port', () => 'localhost'],
+    ['a name that is allowed for the API', () => 'api.local'],
+    ['a name that begins alike', () => `127.0.0.1.evil.example:${port}`],
+  ])('is refused to %s', async (_what, host) => {
+    expect(await page(host())).toContain('HTTP/1.1 403 Forbidden\r\n');
+    expect(locals).toEqual([]);
+  });
+
+  test('has a path of its own: others are the API\'s', async () => {
+    for (const path of ['/_local', '/_localhost/x', '/x/_local/y']) await post('{}', {}, path);
+    expect(events.map(({ rawPath }) => rawPath)).toEqual(['/_local', '/_localhost/x', '/x/_local/y']);
+    expect(locals).toEqual([]);
+  });
+});
+
+test.each([
+  ['no HTTP', 'NONSENSE\r\n\r\n', '400 Bad Request'],
+  ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', '400 Bad Request'],
+  ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(11_000)}\r\n\r\n`, '431 Request Header Fields Too Large'],
+])('%s is answered and harms nobody', async (_name, text, status) => {
+  expect(await raw(text)).toContain(`HTTP/1.1 ${status}\r\n`);
+  expect((await post('{}')).status).toBe(200);
+});
+
+test('a client that hangs up harms nobody', async () => {
+  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write('POST /things/add HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\npart', () => socket.resetAndDestroy());
+  await once(socket, 'close');
+  expect((await post('{}')).status).toBe(200);
+});
+
+test('a port that is taken is told in words', async () => {
+  await expect(Gateway.listen(Number(new URL(gateway.url).port))).rejects.toThrow(/^Port \d+ is taken by another program/);
+});

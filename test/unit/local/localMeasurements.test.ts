@@ -1,0 +1,192 @@
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { askForCapacity, canAsk, type Consumed, kindOfCapacity, takeCapacity } from '../../../infra/local/table/consumedCapacity.ts';
+import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
+import { Measurements } from '../../../infra/local/metrics/measurements.ts';
+import { MetricLines } from '../../../infra/local/metrics/metricLines.ts';
+import { sampleQueues } from '../../../infra/local/queues/queueSampler.ts';
+import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
+
+describe('measurements have the names that AWS has for them', () => {
+  function measured(measure: (measurements: Measurements) => void): string[] {
+    const all: string[] = [];
+    measure(new Measurements({
+      add: ({ namespace, name, dimensions }, value) => void all.push(`${namespace} ${name} ${Object.entries(dimensions).map((pair) => pair.join('=')).join()} ${value}`),
+      addLine: (line) => void all.push(JSON.stringify(line)),
+    }, 'api1'));
+    return all;
+  }
+
+  test.each([
+    [200, 0, 0],
+    [404, 1, 0],
+    [503, 0, 1],
+  ])('a request answered with %d', (status, fourHundreds, fiveHundreds) => {
+    expect(measured((to) => to.request(status, 12))).toEqual([
+      'AWS/ApiGateway Count ApiId=api1 1', `AWS/ApiGateway 4xx ApiId=api1 ${fourHundreds}`, `AWS/ApiGateway 5xx ApiId=api1 ${fiveHundreds}`, 'AWS/ApiGateway Latency ApiId=api1 12',
+    ]);
+  });
+
+  test('the run of a function', () => {
+    expect(measured((to) => to.run('f', 3, false))).toEqual(['AWS/Lambda Invocations FunctionName=f 1', 'AWS/Lambda Errors FunctionName=f 0', 'AWS/Lambda Duration FunctionName=f 3']);
+    expect(measured((to) => to.run('f', undefined, true))).toEqual(['AWS/Lambda Invocations FunctionName=f 1', 'AWS/Lambda Errors FunctionName=f 1']);
+    expect(measured((to) => to.iteratorAge('f', 70))).toEqual(['AWS/Lambda IteratorAge FunctionName=f 70']);
+  });
+
+  test('a queue', () => {
+    expect(measured((to) => to.queue('q', { visible: 2, inFlight: 1, oldestSeconds: 9.5 }))).toEqual([
+      'AWS/SQS ApproximateNumberOfMessagesVisible QueueName=q 2', 'AWS/SQS ApproximateNumberOfMessagesNotVisible QueueName=q 1', 'AWS/SQS ApproximateAgeOfOldestMessage QueueName=q 9.5',
+    ]);
+  });
+
+  test('what a call consumed of the table and of its indexes, each by itself', () => {
+    const indexes = { gsi1: { CapacityUnits: 1 }, gsi2: { CapacityUnits: 2 } };
+    expect(measured((to) => to.consumed('Write', { TableName: 't', CapacityUnits: 4, Table: { CapacityUnits: 1 }, GlobalSecondaryIndexes: indexes }))).toEqual([
+      'AWS/DynamoDB ConsumedWriteCapacityUnits TableName=t 1', 'AWS/DynamoDB ConsumedWriteCapacityUnits TableName=t,GlobalSecondaryIndexName=gsi1 1',
+      'AWS/DynamoDB ConsumedWriteCapacityUnits TableName=t,GlobalSecondaryIndexName=gsi2 2',
+    ]);
+    expect(measured((to) => to.consumed('Read', { TableName: 't', CapacityUnits: 2, Table: { CapacityUnits: 0 }, GlobalSecondaryIndexes: { gsi1: { CapacityUnits: 2 } } }))).toEqual([
+      'AWS/DynamoDB ConsumedReadCapacityUnits TableName=t,GlobalSecondaryIndexName=gsi1 2',
+    ]);
+    expect(measured((to) => to.consumed('Read', { TableName: 't', CapacityUnits: 2 }))).toEqual(['AWS/DynamoDB ConsumedReadCapacityUnits TableName=t 2']);
+  });
+
+  test('what a function measured itself is as it has it', () => {
+    expect(measured((to) => to.line({ _aws: 1 }))).toEqual(['{"_aws":1}']);
+  });
+});
+
+describe('what a call of the table consumed', () => {
+  const capacity: Consumed = { TableName: 't', CapacityUnits: 1.5, Table: { CapacityUnits: 0.5 }, GlobalSecondaryIndexes: { gsi1: { CapacityUnits: 1 } } };
+  const taken = (answer: string) => {
+    const { consumed, body } = takeCapacity(Buffer.from(answer), true);
+    return [consumed, body.toString()];
+  };
+
+  test.each([
+    ['GetItem', 'Read'], ['TransactGetItems', 'Read'], ['PutItem', 'Write'], ['TransactWriteItems', 'Write'], ['BatchWriteItem', 'Write'], ['DescribeTable', undefined], ['SearchVectors', undefined],
+  ])('%s consumes units to %s', (operation, kind) => {
+    expect(kindOfCapacity(operation)).toBe(kind);
+  });
+
+  test('is asked for where the caller does not ask', () => {
+    const asked = (text: string) => (canAsk(JSON.parse(text) as Record<string, unknown>, Buffer.from(text)) ? JSON.parse(askForCapacity(Buffer.from(text)).toString()) : 'not');
+    expect(asked('{"TableName":"t"}')).toEqual({ TableName: 't', ReturnConsumedCapacity: 'INDEXES' });
+    expect(asked('{"TableName":"t","ReturnConsumedCapacity":"NONE"}')).toBe('not');
+    expect(asked('{}')).toBe('not');
+    expect(asked(' {"TableName":"t"}')).toBe('not');
+  });
+
+  test.each([
+    ['where it is all', '{"ConsumedCapacity":%}', '{}'],
+    ['where it comes last', '{"Item":{"PK":{"S":"ü"}},"ConsumedCapacity":%}', '{"Item":{"PK":{"S":"ü"}}}'],
+    ['where it comes first, as another engine may have it', '{"ConsumedCapacity":%,"Item":{"PK":{"S":"ü"}}}', '{"Item":{"PK":{"S":"ü"}}}'],
+    ['beside an attribute of the name in the middle of an item', '{"Item":{"ConsumedCapacity":{"S":"1"},"b":{"S":"2"}},"ConsumedCapacity":%}', '{"Item":{"ConsumedCapacity":{"S":"1"},"b":{"S":"2"}}}'],
+    ['before an attribute of the name at the end of an item', '{"ConsumedCapacity":%,"Item":{"b":{"S":"2"},"ConsumedCapacity":{"S":"1"}}}', '{"Item":{"b":{"S":"2"},"ConsumedCapacity":{"S":"1"}}}'],
+  ])('is taken out of an answer %s', (_where, answer, rest) => {
+    expect(taken(answer.replace('%', JSON.stringify(capacity)))).toEqual([[capacity], rest]);
+    expect(taken(answer.replace('%', JSON.stringify([capacity, capacity])))).toEqual([[capacity, capacity], rest]);
+  });
+
+  test.each(['{}', '{"Item":{"PK":{"S":"\\"ConsumedCapacity\\":{}"}}}', '{"Items":[{"M":{"M":{"ConsumedCapacity":{"S":"1"}}}}],"Count":1}', '{"__type":"x#Y","message":"ConsumedCapacity"}', 'no JSON "ConsumedCapacity":'])(
+    'is nothing in %s, which stays as it is', (answer) => {
+      expect(taken(answer)).toEqual([[], answer]);
+    });
+
+  test('stays where the caller has asked for it', () => {
+    const answer = `{"Item":{},"ConsumedCapacity":${JSON.stringify(capacity)}}`;
+    const { consumed, body } = takeCapacity(Buffer.from(answer), false);
+    expect([consumed, body.toString()]).toEqual([[capacity], answer]);
+  });
+
+  test('leaves the rest as it was, whatever the items hold', () => {
+    const value = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 2 }, fc.record({ S: fc.oneof(fc.string({ unit: 'binary' }), fc.constant('"ConsumedCapacity":{}}')) }), fc.record({ M: tie('item') }), fc.record({ L: fc.array(tie('value'), { maxLength: 2 }) })),
+      item: fc.dictionary(fc.oneof(fc.string(), fc.constant('ConsumedCapacity')), tie('value'), { maxKeys: 3 }),
+    })).item;
+    fc.assert(fc.property(fc.array(value, { maxLength: 3 }), fc.boolean(), (Items, first) => {
+      const answer = first ? { ConsumedCapacity: capacity, Items } : { Items, ConsumedCapacity: capacity };
+      const { consumed, body } = takeCapacity(Buffer.from(JSON.stringify(answer)), true);
+      expect([consumed, JSON.parse(body.toString())]).toEqual([[capacity], { Items }]);
+    }));
+  });
+});
+
+describe('the lines of a function that hold metrics', () => {
+  const metric = (value: number, text = 'ü') => JSON.stringify({ _aws: { Timestamp: 1 }, value, text });
+
+  test.each([
+    ['not by a text that mentions them', 'see "_aws" for more\n{"message":"\\"_aws\\""}\n[{"_aws":1}]\nnull "_aws"\n', []],
+    ['between others', `plain\n${metric(1)}\n{"level":"INFO"}\n${metric(2)}\n`, [1, 2]],
+    ['not before their end', metric(1), []],
+  ])('are found, %s', (_how, text, values) => {
+    const found: unknown[] = [];
+    new MetricLines(({ value }) => void found.push(value)).write(Buffer.from(text));
+    expect(found).toEqual(values);
+  });
+
+  test('are the same wherever chunks end', () => {
+    const text = `plain\n${metric(1)}\n\n${metric(2)}\n{"level":"INFO"}\n${metric(3, '_aws "\n')}\n`;
+    fc.assert(fc.property(fc.array(fc.nat(Buffer.byteLength(text)), { maxLength: 8 }), (cuts) => {
+      const bytes = Buffer.from(text);
+      const found: unknown[] = [];
+      const lines = new MetricLines((line) => void found.push(line));
+      const ends = [...cuts.sort((a, b) => a - b), bytes.length];
+      // Whoever reads a stream may get the same memory again.
+      ends.forEach((end, index) => {
+        const chunk = Buffer.from(bytes.subarray(ends[index - 1] ?? 0, end));
+        lines.write(chunk);
+        chunk.fill(0);
+      });
+      expect(found).toEqual([metric(1), metric(2), metric(3, '_aws "\n')].map((line) => JSON.parse(line)));
+    }));
+  });
+
+  test('a line without end takes no memory without end, and the ones after it are found', () => {
+    const found: unknown[] = [];
+    const lines = new MetricLines(({ value }) => void found.push(value));
+    for (let i = 0; i < 30; i++) lines.write(Buffer.alloc(64 * 1024, 'x'));
+    lines.write(Buffer.from(`\n${metric(1)}\n`));
+    expect(found).toEqual([1]);
+  });
+});
+
+describe('what lies in the queues', () => {
+  const queue = (name: string, deadLetters?: string) => ({ name, visibilitySeconds: 30, retentionSeconds: 600, delaySeconds: 0, deadLetters: deadLetters && { queue: deadLetters, maxReceiveCount: 1 } }) as QueueModel;
+
+  test('is measured of all of them, the empty ones too; what is delayed does not count', () => {
+    let now = 1_000_000;
+    const database = new DatabaseSync(':memory:');
+    new QueueStore(database, [queue('gone')]).send('gone', [{ body: 'x' }]);
+    const queues = new QueueStore(database, [queue('q', 'dead'), queue('dead'), queue('empty')], () => now);
+    queues.send('q', [{ body: 'a' }, { body: 'b' }]);
+    now += 1_500;
+    queues.send('q', [{ body: 'c' }, { body: 'later', delaySeconds: 5 }]);
+    queues.receive('q', 1);
+    now += 500;
+    const none = { visible: 0, inFlight: 0, oldestSeconds: 0 };
+    expect(Object.fromEntries(queues.levels())).toEqual({ q: { visible: 2, inFlight: 1, oldestSeconds: 2 }, dead: none, empty: none });
+    now += 30_000;
+    // The one that was received once too often, and the one that was delayed.
+    expect(queues.receive('q', 10)).toHaveLength(3);
+    expect(queues.levels().get('dead')).toEqual({ visible: 1, inFlight: 0, oldestSeconds: 32 });
+  });
+
+  test('is measured at once and every five seconds until it is stopped', () => {
+    jest.useFakeTimers();
+    try {
+      const sampled: string[] = [];
+      let visible = 0;
+      const stop = sampleQueues({ levels: () => new Map([['q', { visible: ++visible, inFlight: 0, oldestSeconds: 0 }]]) }, { queue: (name, level) => void sampled.push(`${name} ${level.visible}`) });
+      expect(sampled).toEqual(['q 1']);
+      jest.advanceTimersByTime(10_000);
+      expect(sampled).toEqual(['q 1', 'q 2', 'q 3']);
+      stop();
+      jest.advanceTimersByTime(10_000);
+      expect(sampled).toHaveLength(3);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});

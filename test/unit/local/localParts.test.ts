@@ -1,0 +1,70 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { type PartSwitch, Parts } from '../../../infra/local/parts.ts';
+
+/** What the switches were told, in its order. */
+let told: string[];
+/** Holds up what is told next. */
+let hold: Promise<void>;
+let parts: Parts;
+
+const running = () => Object.fromEntries(parts.list().map((part) => [part.name, part.running]));
+
+beforeEach(() => {
+  told = [];
+  hold = Promise.resolve();
+  const part = (name: string): PartSwitch => {
+    const tell = (what: string) => async () => {
+      told.push(`${what} ${name}`);
+      await hold;
+      told.push(`done ${name}`);
+    };
+    return { meaning: `The ${name}.`, stop: tell('stop'), start: tell('start') };
+  };
+  parts = new Parts({ table: part('table'), queues: part('queues'), mail: part('mail') });
+});
+
+test('all run at first, and say what they are', () => {
+  expect(parts.list()).toEqual(['table', 'queues', 'mail'].map((name) => ({ name, running: true, meaning: `The ${name}.` })));
+});
+
+test('one is stopped and started alone, and not twice', async () => {
+  await parts.start('table');
+  await parts.stop('table');
+  await parts.stop('table');
+  expect([told, running()]).toEqual([['stop table', 'done table'], { table: false, queues: true, mail: true }]);
+  await parts.start('table');
+  await parts.start('table');
+  expect([told.slice(2), running()]).toEqual([['start table', 'done table'], { table: true, queues: true, mail: true }]);
+});
+
+test('it counts as away from when it is being stopped until it has started', async () => {
+  let go = Promise.withResolvers<void>();
+  hold = go.promise;
+  const stopped = parts.stop('mail');
+  await Promise.resolve();
+  expect(running()).toMatchObject({ mail: false });
+  go.resolve();
+  await stopped;
+  go = Promise.withResolvers();
+  hold = go.promise;
+  const started = parts.start('mail');
+  await Promise.resolve();
+  expect(running()).toMatchObject({ mail: false });
+  go.resolve();
+  await started;
+  expect(running()).toMatchObject({ mail: true });
+});
+
+test('changes at the same time are made one after the other, and the last one counts', async () => {
+  await Promise.all([parts.stop('table'), parts.start('table'), parts.stop('table')]);
+  expect([told, running().table]).toEqual([['stop table', 'done table', 'start table', 'done table', 'stop table', 'done table'], false]);
+});
+
+test('a change that fails is told to who wanted it, and can be wanted again', async () => {
+  hold = Promise.reject(new Error('no'));
+  await expect(parts.stop('queues')).rejects.toThrow('no');
+  expect(running()).toMatchObject({ queues: false });
+  hold = Promise.resolve();
+  await parts.start('queues');
+  expect(running()).toMatchObject({ queues: true });
+});

@@ -1,0 +1,426 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { DescribeTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand, SearchVectorsCommand } from '@aws-sdk/client-dynamodb';
+import { openDatabase } from '../../../infra/local/table/database.ts';
+import { openDataDir } from '../../../infra/local/dataDir.ts';
+import { lockDataDir } from '../../../infra/local/dataLock.ts';
+import { startEngine } from '../../../infra/local/table/engine.ts';
+import { prepareLaunch } from '../../../infra/local/table/engineLaunch.ts';
+import { openFunctionLog } from '../../../infra/local/functions/functionLog.ts';
+import { spawnGuarded } from '../../../infra/local/table/guardedProcess.ts';
+import { processesWith } from '../../../infra/local/processes.ts';
+import { openSecrets } from '../../../infra/local/secrets/secrets.ts';
+import { localSettings } from '../../../infra/local/settings.ts';
+import { StreamPositions } from '../../../infra/local/streams/streamPositions.ts';
+import { streamOf, StreamReader } from '../../../infra/local/streams/streamReader.ts';
+import { ensureTable, withoutVectorIndexes } from '../../../infra/local/table/table.ts';
+
+let dataDir: string;
+
+beforeEach(async () => {
+  dataDir = await realpath(await mkdtemp(join(tmpdir(), 'data-')));
+});
+
+afterEach(() => rm(dataDir, { recursive: true }));
+
+describe('the engine and its table', () => {
+  const index = (name: string) => ({
+    IndexName: name,
+    KeySchema: [{ AttributeName: `${name}pk`, KeyType: 'HASH' }, { AttributeName: `${name}sk`, KeyType: 'RANGE' }],
+    Projection: { ProjectionType: 'KEYS_ONLY' },
+  });
+  const table = (...indexes: string[]) => ({
+    name: 'Root-Table',
+    streamArn: 'arn:stream',
+    properties: {
+      AttributeDefinitions: ['PK', 'SK', ...indexes.flatMap((name) => [`${name}pk`, `${name}sk`])].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+      KeySchema: [{ AttributeName: 'PK', KeyType: 'HASH' }, { AttributeName: 'SK', KeyType: 'RANGE' }],
+      ...(indexes.length > 0 && { GlobalSecondaryIndexes: indexes.map(index) }),
+      BillingMode: 'PAY_PER_REQUEST',
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      DeletionProtectionEnabled: true,
+      StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+      TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+    },
+  });
+  /** The same with vector indexes by these attributes. */
+  const searchable = (...vectors: string[]) => {
+    const { properties: { AttributeDefinitions, ...properties }, ...rest } = table();
+    const VectorIndexes = vectors.map((name) => ({
+      IndexName: `by-${name}`, VectorAttribute: { AttributeName: name }, Dimensions: 2, DistanceFunction: 'COSINE', Projection: { ProjectionType: 'KEYS_ONLY' },
+      SearchSchema: [{ AttributeName: 'of', SearchSchemaElementType: 'HASH' }],
+    }));
+    return { ...rest, properties: { ...properties, AttributeDefinitions: [...AttributeDefinitions, { AttributeName: 'of', AttributeType: 'S' }], VectorIndexes } };
+  };
+  const Key = { PK: { S: 'a' }, SK: { S: 'b' } };
+  const clientOf = (port: number) => new DynamoDBClient({ endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'local' } });
+
+  test('a table is made as the template has it, kept, and given the indexes that it lacks', async () => {
+    const first = await startEngine('dynoxide', dataDir);
+    await ensureTable(first.call, table('gsi1'));
+    await clientOf(first.port).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
+    await first.stop();
+
+    const second = await startEngine('dynoxide', dataDir);
+    try {
+      await ensureTable(second.call, table('gsi1', 'gsi2', 'gsi3'));
+      await ensureTable(second.call, table('gsi1', 'gsi2', 'gsi3'));
+      const client = clientOf(second.port);
+      const { Table } = await client.send(new DescribeTableCommand({ TableName: 'Root-Table' }));
+      expect(Table?.GlobalSecondaryIndexes?.map(({ IndexName, Projection }) => [IndexName, Projection?.ProjectionType])).toEqual([['gsi1', 'KEYS_ONLY'], ['gsi2', 'KEYS_ONLY'], ['gsi3', 'KEYS_ONLY']]);
+      expect(Table?.StreamSpecification).toEqual({ StreamEnabled: true, StreamViewType: 'NEW_IMAGE' });
+      expect((await client.send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(Key);
+
+      const other = table();
+      other.properties.KeySchema = [{ AttributeName: 'PK', KeyType: 'HASH' }];
+      await expect(ensureTable(second.call, other)).rejects.toThrow('The table Root-Table has other keys');
+    } finally {
+      await second.stop();
+    }
+  });
+
+  test('vector indexes are made with the table, and kept', async () => {
+    const first = await startEngine('dynoxide', dataDir);
+    await ensureTable(first.call, searchable('one', 'two'));
+    const vector = { L: [{ N: '1' }, { N: '0' }] };
+    await clientOf(first.port).send(new PutItemCommand({ TableName: 'Root-Table', Item: { ...Key, of: { S: 'x' }, one: vector, two: vector } }));
+    await first.stop();
+
+    const second = await startEngine('dynoxide', dataDir);
+    try {
+      await ensureTable(second.call, searchable('one', 'two'));
+      for (const IndexName of ['by-one', 'by-two']) {
+        const search = { TableName: 'Root-Table', IndexName, SearchVector: vector.L, TopK: 1, SearchConditionExpression: '#of = :of', ExpressionAttributeNames: { '#of': 'of' }, ExpressionAttributeValues: { ':of': { S: 'x' } } };
+        const { SearchResults } = await clientOf(second.port).send(new SearchVectorsCommand(search));
+        expect(SearchResults?.map(({ Item }) => Item)).toMatchObject([Key]);
+      }
+    } finally {
+      await second.stop();
+    }
+  });
+
+  test('a table without its vector indexes has neither the attributes that only those use', () => {
+    const { properties } = withoutVectorIndexes(searchable('one', 'two'));
+    expect(properties).toEqual(table().properties);
+    expect(withoutVectorIndexes(table('gsi1'))).toEqual(table('gsi1'));
+  });
+
+  test('vector indexes that a table lacks are added, each when the one before is there: the engine takes 15 s for one, as DynamoDB takes minutes', async () => {
+    const wanted = searchable('one', 'two', 'three');
+    const asked: string[] = [];
+    let busy = 0;
+    const call = async (target: string, input: object) => {
+      const operation = target.split('.')[1]!;
+      const created = (input as { VectorIndexUpdates?: { Create: { IndexName: string } }[] }).VectorIndexUpdates?.[0]?.Create.IndexName;
+      if (created !== undefined) {
+        expect(busy).toBe(0);
+        asked.push(created);
+        busy = 3;
+      } else if (operation === 'DescribeTable' && busy > 0) busy -= 1;
+      const status = busy > 1 ? { IndexStatus: 'CREATING' } : { IndexStatus: 'ACTIVE', ...(busy === 1 && { Backfilling: true }) };
+      return { Table: { TableStatus: 'ACTIVE', KeySchema: wanted.properties.KeySchema, VectorIndexes: ['by-one', ...asked].map((IndexName) => ({ IndexName, ...status })) } } as never;
+    };
+    await ensureTable(call, wanted);
+    expect(asked).toEqual(['by-two', 'by-three']);
+  });
+
+  test('a stream is read on where a run has left it, across restarts, and what was read is forgotten', async () => {
+    const put = (port: number, id: string) => clientOf(port).send(new PutItemCommand({ TableName: 'Root-Table', Item: { PK: { S: id }, SK: { S: 'x' } } }));
+    const read = async (reader: StreamReader) => (await reader.next()).map(({ record, position }) => [(record.dynamodb.Keys.PK as { S: string }).S, position.sequence]);
+
+    const first = await startEngine('dynoxide', dataDir);
+    await ensureTable(first.call, table());
+    for (const id of ['a', 'b', 'c']) await put(first.port, id);
+    const stream = await streamOf(first.call, 'Root-Table');
+    const reader = new StreamReader(first.call, stream, undefined);
+    expect(await read(reader)).toEqual([['a', '1'], ['b', '2'], ['c', '3']]);
+    expect(await read(reader)).toEqual([]);
+    await put(first.port, 'd');
+    expect(await read(reader)).toEqual([['d', '4']]);
+    await first.stop();
+
+    const second = await startEngine('dynoxide', dataDir);
+    try {
+      const [shard] = (await new StreamReader(second.call, stream, undefined).next()).map(({ position }) => position.shard);
+      second.forgetStreamRecords('Another-Table', '4');
+      expect(await read(new StreamReader(second.call, stream, undefined))).toHaveLength(4);
+      second.forgetStreamRecords('Root-Table', '3');
+      expect(await read(new StreamReader(second.call, stream, undefined))).toEqual([['c', '3'], ['d', '4']]);
+      await put(second.port, 'e');
+      expect(await streamOf(second.call, 'Root-Table')).toBe(stream);
+      expect(await read(new StreamReader(second.call, stream, { shard: shard!, sequence: '3' }))).toEqual([['d', '4'], ['e', '5']]);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  test('positions in streams are kept, for each stream and event source', () => {
+    const positions = () => new StreamPositions(openDatabase(dataDir));
+    expect(positions().get('Source', 'stream')).toBeUndefined();
+    positions().set('Source', 'stream', { shard: 's', sequence: '1' });
+    positions().set('Source', 'stream', { shard: 's', sequence: '20' });
+    expect(positions().get('Source', 'stream')).toEqual({ shard: 's', sequence: '20' });
+    expect(positions().get('Other', 'stream')).toBeUndefined();
+    expect(positions().get('Source', 'stream of a new table')).toBeUndefined();
+  });
+
+  test('a table without a stream that is to be read stops the start', async () => {
+    const { call, stop } = await startEngine('dynoxide', dataDir);
+    try {
+      const { StreamSpecification: _, ...properties } = table().properties;
+      await ensureTable(call, { ...table(), properties });
+      await expect(streamOf(call, 'Root-Table')).rejects.toThrow('The table Root-Table has no stream');
+    } finally {
+      await stop();
+    }
+  });
+
+  test('what the engine looks up at every write and every read of a stream, it finds by an index', async () => {
+    const { stop } = await startEngine('dynoxide', dataDir);
+    try {
+      const database = new DatabaseSync(join(dataDir, 'table.db'));
+      // As it stands in the engine.
+      const plan = database.prepare('EXPLAIN QUERY PLAN SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = ?1').all('t');
+      expect(plan).toMatchObject([{ detail: expect.stringContaining('USING COVERING INDEX stream_sequence') }]);
+      database.close();
+    } finally {
+      await stop();
+    }
+  });
+
+  test('an engine that an earlier run left behind is ended first, and nothing else that uses the file', async () => {
+    const file = join(dataDir, 'table.db');
+    const { spawn: launch } = await prepareLaunch('dynoxide', dataDir);
+    const output = openSync(join(dataDir, 'orphan.log'), 'w');
+    const orphan = launch(0, [output, output]);
+    closeSync(output);
+    const ended = once(orphan, 'exit');
+    // A shell until it becomes the engine.
+    while ((await processesWith('--db-path', file)).length === 0) await delay(1);
+    expect((await processesWith('--db-path', file)).map(({ pid }) => pid)).toEqual([orphan.pid]);
+    const innocent = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)', file]);
+    const next = await startEngine('dynoxide', dataDir);
+    try {
+      const engines = await processesWith('--db-path', file);
+      expect(engines).toHaveLength(1);
+      expect(engines[0]!.pid).not.toBe(orphan.pid);
+      await ended;
+      expect(await processesWith(file)).toHaveLength(2);
+    } finally {
+      await next.stop();
+      innocent.kill();
+      await once(innocent, 'exit');
+    }
+    expect(await processesWith(file)).toEqual([]);
+  });
+
+  test('an engine that is taken away stays away until it is brought back, on the same port and data, however often', async () => {
+    const told: string[] = [];
+    const stderr = jest.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
+    const engine = await startEngine('dynoxide', dataDir);
+    const pids = async () => (await processesWith('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
+    try {
+      await ensureTable(engine.call, table());
+      await clientOf(engine.port).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
+      const before = await pids();
+      await engine.bringBack();
+      expect(await pids()).toEqual(before);
+      // More often than it may end by itself.
+      for (let time = 0; time < 8; time++) {
+        await engine.takeAway();
+        await engine.takeAway();
+        expect(await pids()).toEqual([]);
+        await expect(engine.call('DynamoDB_20120810.ListTables', {})).rejects.toThrow('fetch failed');
+        await engine.bringBack();
+        expect((await clientOf(engine.port).send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(Key);
+      }
+      expect(told).toEqual([]);
+      // It is still started again when it ends by itself.
+      const [pid] = await pids();
+      process.kill(pid!, 'SIGKILL');
+      while (!(await pids()).some((other) => other !== pid)) await delay(5);
+      expect(told).toEqual([expect.stringContaining('ended unexpectedly')]);
+    } finally {
+      stderr.mockRestore();
+      await engine.stop();
+    }
+    expect(await pids()).toEqual([]);
+  });
+
+  test('an engine that is taken away while it is being started again stays away', async () => {
+    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const engine = await startEngine('dynoxide', dataDir);
+    const pids = async () => (await processesWith('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
+    try {
+      const [pid] = await pids();
+      process.kill(pid!, 'SIGKILL');
+      while ((await pids()).includes(pid!)) await delay(1);
+      await engine.takeAway();
+      expect(await pids()).toEqual([]);
+      await engine.bringBack();
+      expect(await pids()).toHaveLength(1);
+    } finally {
+      stderr.mockRestore();
+      await engine.stop();
+    }
+  });
+
+  test('an engine that is away can be stopped for good', async () => {
+    const engine = await startEngine('dynoxide', dataDir);
+    await engine.takeAway();
+    await engine.stop();
+    expect(await processesWith('--db-path', join(dataDir, 'table.db'))).toEqual([]);
+  });
+
+  test('an engine that cannot read its data says so', async () => {
+    await writeFile(join(dataDir, 'table.db'), 'this is no database, and long enough to be taken for one'.repeat(100));
+    await expect(startEngine('dynoxide', dataDir)).rejects.toThrow(/^The table engine \(dynoxide\) did not start: it ended with \d+\.\n.*database/s);
+  });
+
+  test('data of another engine is refused', async () => {
+    await (await startEngine('dynoxide', dataDir)).stop();
+    await expect(startEngine('dynamodb-local', dataDir)).rejects.toThrow('was written with DYNAMODB_ENGINE=dynoxide');
+  });
+});
+
+describe('a guarded process', () => {
+  const SLEEP = 'setTimeout(() => undefined, 1e9)';
+  /** Starts a process, with a process group of its own, that starts guarded processes and the engine. */
+  async function startParent(): Promise<ChildProcess> {
+    const source = (file: string) => JSON.stringify(new URL(`../../infra/local/${file}`, import.meta.url).href);
+    const script = `
+      import { startEngine } from ${source('engine.ts')};
+      import { spawnGuarded } from ${source('guardedProcess.ts')};
+      spawnGuarded([process.execPath, '-e', ${JSON.stringify(SLEEP)}, ${JSON.stringify(dataDir)}, 'two words', '*'], ['pipe', 'pipe']);
+      await startEngine('dynoxide', ${JSON.stringify(dataDir)});
+      console.log('started');
+    `;
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(parent.stdout!, 'data');
+    return parent;
+  }
+  const started = () => Promise.all([processesWith('--db-path', join(dataDir, 'table.db')), processesWith('-e', SLEEP, dataDir, 'two words', '*')]);
+
+  test.each<[string, (parent: ChildProcess) => void]>([
+    ['with its process group', ({ pid }) => process.kill(-pid!, 'SIGKILL')],
+    ['alone', (parent) => parent.kill('SIGKILL')],
+  ])('ends when its parent is killed %s: no table engine stays behind', async (_how, kill) => {
+    const parent = await startParent();
+    expect((await started()).map(({ length }) => length)).toEqual([1, 1]);
+    const ended = once(parent, 'exit');
+    kill(parent);
+    await ended;
+    while ((await started()).flat().length > 0) await delay(5);
+  });
+
+  test('takes signals, tells its end, and leaves its parent alone', async () => {
+    const child = spawnGuarded([process.execPath, '-e', SLEEP, dataDir], ['pipe', 'pipe']);
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([null, 'SIGTERM']);
+    expect(await once(spawnGuarded([process.execPath, '-e', 'process.exit(3)'], ['pipe', 'pipe']), 'exit')).toEqual([3, null]);
+  });
+});
+
+describe('the data directory', () => {
+  let umask: number;
+  beforeEach(() => {
+    umask = process.umask(0o022);
+  });
+  afterEach(() => void process.umask(umask));
+  const modes = async (...paths: string[]) => Promise.all(paths.map(async (path) => ((await stat(join(dataDir, path))).mode & 0o777).toString(8)));
+
+  test('is made for its owner only, with all that is written there later, by processes that it starts too', async () => {
+    const path = join(dataDir, 'new/deep');
+    expect(await openDataDir(path)).toBe(path);
+    await writeFile(join(path, 'file'), '');
+    const engine = await startEngine('dynoxide', path);
+    await engine.stop();
+    openDatabase(path).close();
+    expect(await modes('new/deep', 'new/deep/file', 'new/deep/table.db', 'new/deep/engine.log', 'new/deep/queues.db')).toEqual(['700', '600', '600', '600', '600']);
+  });
+
+  test('of an earlier run is closed to others with all that it has, but for what links lead to', async () => {
+    const [data, elsewhere] = [join(dataDir, 'data'), join(dataDir, 'elsewhere')];
+    await mkdir(join(data, 'outbox'), { recursive: true });
+    for (const file of ['lock', 'table.db', 'functions.log', 'outbox/1.eml']) await writeFile(join(data, file), '');
+    await writeFile(elsewhere, '');
+    await symlink(elsewhere, join(data, 'link'));
+    await openDataDir(data);
+    expect(await modes('data', 'data/outbox', 'data/lock', 'data/table.db', 'data/functions.log', 'data/outbox/1.eml')).toEqual(['700', '700', '600', '600', '600', '600']);
+    expect(await modes('elsewhere')).toEqual(['644']);
+  });
+
+  test('that holds files of something else and is open to others is refused and stays as it is', async () => {
+    const shared = join(dataDir, 'shared');
+    await mkdir(shared);
+    await writeFile(join(shared, 'index.html'), '');
+    await expect(openDataDir(shared)).rejects.toThrow('holds files of something else');
+    expect(await modes('shared', 'shared/index.html')).toEqual(['755', '644']);
+  });
+});
+
+describe('secrets', () => {
+  const model = (name: string, properties: Record<string, unknown>) => ({ name, arn: `arn:${name}`, properties });
+  const key = model('key', { GenerateSecretString: { SecretStringTemplate: '{"current":"1"}', GenerateStringKey: '1', PasswordLength: 64, ExcludePunctuation: true } });
+
+  test('are generated once, as the template asks, and kept for the owner only', async () => {
+    const [first] = await openSecrets(dataDir, [key]);
+    expect(JSON.parse(first!.value)).toEqual({ current: '1', 1: expect.stringMatching(/^[a-zA-Z0-9]{64}$/) });
+    expect((await stat(join(dataDir, 'secrets.json'))).mode & 0o777).toBe(0o600);
+
+    const [again, plain, fixed] = await openSecrets(dataDir, [
+      key, model('plain', { GenerateSecretString: { ExcludeCharacters: 'abc', ExcludeUppercase: true, ExcludeNumbers: true, ExcludePunctuation: true } }), model('fixed', { SecretString: 'text' }),
+    ]);
+    expect(again).toEqual(first);
+    expect(plain!.value).toMatch(/^[d-z]{32}$/);
+    expect(fixed!.value).toBe('text');
+  });
+});
+
+test('a data directory is locked until the lock is released', () => {
+  const lock = lockDataDir(dataDir);
+  expect(() => lockDataDir(dataDir)).toThrow(`Another run (process ${process.pid}) uses ${dataDir}.`);
+  lock.release();
+  lockDataDir(dataDir).release();
+});
+
+test('a functions\' log of more than 50 MB is put aside', async () => {
+  const file = join(dataDir, 'functions.log');
+  for (const line of ['one\n', 'two\n']) {
+    const log = openFunctionLog(dataDir, false);
+    log.write(line);
+    await log.close();
+  }
+  expect(await readFile(file, 'utf8')).toBe('one\ntwo\n');
+  await truncate(file, 51 * 1024 * 1024);
+  const log = openFunctionLog(dataDir, false);
+  log.write('three\n');
+  await log.close();
+  expect(await readFile(file, 'utf8')).toBe('three\n');
+  expect((await stat(`${file}.1`)).size).toBe(51 * 1024 * 1024);
+});
+
+describe('settings', () => {
+  test('have defaults, also for empty variables', () => {
+    const defaults = { port: 3000, dataDir: join(process.cwd(), '.local'), allowedHosts: [], serviceName: 'svc', engine: 'dynoxide', logsToStdout: false, scheduleSeconds: undefined, replaced: {}, assemblyDir: undefined };
+    expect(localSettings({})).toEqual(defaults);
+    expect(localSettings({ PORT: '', DATA_DIR: '', SERVICE_NAME: '', ALLOWED_HOSTS: '', DYNAMODB_ENGINE: '', LOCAL_LOGS: '', SCHEDULE_SECONDS: '', WEBHOOK_RETRY_SCHEDULE: '', ASSEMBLY_DIR: '' })).toEqual(defaults);
+  });
+
+  test('are read from the environment', () => {
+    const env = { PORT: '0', DATA_DIR: '/data', ALLOWED_HOSTS: 'api.test, tunnel.example:8080', SERVICE_NAME: 'acme', DYNAMODB_ENGINE: 'dynamodb-local', LOCAL_LOGS: 'stdout', SCHEDULE_SECONDS: '0.5', DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2', ASSEMBLY_DIR: '/assembly' };
+    expect(localSettings(env)).toEqual({ port: 0, dataDir: '/data', allowedHosts: ['api.test', 'tunnel.example:8080'], serviceName: 'acme', engine: 'dynamodb-local', logsToStdout: true, scheduleSeconds: 0.5, replaced: { DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2' }, assemblyDir: '/assembly' });
+  });
+
+  test.each([['PORT', 'http'], ['PORT', '65536'], ['PORT', '-1'], ['SERVICE_NAME', 'Acme Inc.'], ['ALLOWED_HOSTS', 'a b'], ['ALLOWED_HOSTS', 'http://api.test'], ['DYNAMODB_ENGINE', 'mysql'], ['SCHEDULE_SECONDS', '0'], ['SCHEDULE_SECONDS', 'often'], ['WEBHOOK_RETRY_SCHEDULE', '0,,5'], ['MAIL_RETRY_SCHEDULE', '1m'], ['DUE_MARGIN_SECONDS', '1,2']])('%s=%s is refused by name', (name, value) => {
+    expect(() => localSettings({ [name]: value })).toThrow(new RegExp(`^${name} must be .*, but is "${value}"\\.$`));
+  });
+});

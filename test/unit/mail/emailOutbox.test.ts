@@ -1,0 +1,108 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { watch } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { emlOf, type Message } from '../../../infra/local/mail/eml.ts';
+import { openOutbox } from '../../../infra/local/mail/mailOutbox.ts';
+
+const message: Message = { from: 'no-reply@example.com', to: ['ada@example.com'], subject: 'Hello', text: 'One\nTwo ü', html: '<p>ü</p>', headers: [['List-Unsubscribe', '<https://x.test/u>']] };
+const date = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
+const write = (changes: Partial<Message> = {}) => emlOf({ ...message, ...changes }, { id: 'mail-1', date });
+/** A header's value as it stands in the file, folded lines included. */
+const header = (eml: string, name: string) => new RegExp(`^${name}: ((?:.*\\r\\n[ \\t])*.*)\\r$`, 'm').exec(eml)?.[1];
+
+describe('the file of a mail', () => {
+  test('extensions: is RFC 5322 with a text and an HTML part, readable as it is', () => {
+    expect(write()).toBe([
+      'From: no-reply@example.com',
+      'To: ada@example.com',
+      'Subject: Hello',
+      'Date: Fri, 02 Jan 2026 03:04:05 +0000',
+      'Message-ID: <mail-1@example.com>',
+      'List-Unsubscribe: <https://x.test/u>',
+      'MIME-Version: 1.0',
+      'Content-Type: multipart/alternative; boundary="=_mail-1"',
+      '',
+      '--=_mail-1',
+      'Content-Type: text/plain; charset=UTF-8',
+      'Content-Transfer-Encoding: 8bit',
+      '',
+      'One',
+      'Two ü',
+      '--=_mail-1',
+      'Content-Type: text/html; charset=UTF-8',
+      'Content-Transfer-Encoding: 8bit',
+      '',
+      '<p>ü</p>',
+      '--=_mail-1--',
+      '',
+    ].join('\r\n'));
+  });
+
+  test('has every line end in CRLF, whatever the text has', () => {
+    expect(write({ text: 'a\r\nb\rc\nd' })).toContain('a\r\nb\r\nc\r\nd\r\n');
+    expect(write()).not.toMatch(/[^\r]\n|\r[^\n]/);
+  });
+
+  test.each(['Grüße aus Köln', '👩‍🚀'.repeat(30), 'ü'.repeat(200), '=?UTF-8?Q?tricked?='])('encodes the subject %s in words of at most 75 characters, none with half a character', (subject) => {
+    const words = header(write({ subject }), 'Subject')!.split('\r\n ');
+    const decoded = words.map((word) => {
+      expect(word).toMatch(/^=\?UTF-8\?B\?[A-Za-z0-9+/=]+\?=$/);
+      expect(word.length).toBeLessThanOrEqual(75);
+      return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(word.slice(10, -2), 'base64'));
+    });
+    expect(decoded.join('')).toBe(subject);
+  });
+
+  test('encodes a part whose lines are too long for mail', () => {
+    const text = `${'ü'.repeat(500)}\nend`;
+    const eml = write({ text });
+    for (const line of eml.split('\r\n')) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(998);
+    const [, encoded = ''] = /Content-Transfer-Encoding: base64\r\n\r\n([^-]+)\r\n--/.exec(eml) ?? [];
+    expect(Buffer.from(encoded, 'base64').toString()).toBe(text);
+  });
+});
+
+describe('the outbox', () => {
+  let dataDir: string;
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'outbox-'));
+  });
+  afterEach(() => rm(dataDir, { recursive: true }));
+
+  test('extensions: gets one .eml file for each mail, for its owner only', async () => {
+    const outbox = await openOutbox(dataDir);
+    const ids = await Promise.all(Array.from({ length: 20 }, (_, index) => outbox.put({ ...message, subject: `Mail ${index}` })));
+    const files = await readdir(join(dataDir, 'outbox'));
+    expect(files.filter((name) => name.endsWith('.eml'))).toHaveLength(20);
+    expect(files).toHaveLength(20);
+    for (const id of ids) {
+      const name = files.find((candidate) => candidate.endsWith(`-${id}.eml`))!;
+      expect(name).toMatch(/^\d{8}T\d{9}Z-/);
+      expect((await stat(join(dataDir, 'outbox', name))).mode & 0o777).toBe(0o600);
+    }
+    expect((await stat(join(dataDir, 'outbox'))).mode & 0o777).toBe(0o700);
+  });
+
+  test('extensions: a watcher finds each file whole', async () => {
+    const outbox = await openOutbox(dataDir);
+    const seen = new Map<string, Promise<string>>();
+    const watcher = watch(join(dataDir, 'outbox'), (_event, name) => {
+      if (name?.endsWith('.eml') && !seen.has(name)) seen.set(name, readFile(join(dataDir, 'outbox', name), 'utf8'));
+    });
+    try {
+      for (let i = 0; i < 10; i++) await outbox.put({ ...message, text: 'x'.repeat(500_000) });
+      while (seen.size < 10) await new Promise((resolve) => watcher.once('change', resolve));
+      for (const content of seen.values()) expect(await content).toMatch(/--=_[0-9a-f-]+--\r\n$/);
+    } finally {
+      watcher.close();
+    }
+  });
+
+  test('keeps the mails of earlier runs', async () => {
+    await (await openOutbox(dataDir)).put(message);
+    await (await openOutbox(dataDir)).put(message);
+    expect(await readdir(join(dataDir, 'outbox'))).toHaveLength(2);
+  });
+});

@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Environment } from '../../../lib/app/capability.ts';
+import { embeds } from '../../../lib/memory/embedder.ts';
+import { TITAN_MODEL, TitanEmbedder } from '../../../lib/bedrock/titan.ts';
+import type { Tries } from '../../../lib/bedrock/retries.ts';
+import { startTitan, type Titan, type TitanReply, titanVector } from '../../support/titan.ts';
+
+const quick: Tries = { most: 4, patience: 500, pause: 4 };
+
+let titan: Titan;
+let client: BedrockRuntimeClient;
+beforeAll(async () => {
+  titan = await startTitan();
+  client = new BedrockRuntimeClient({ maxAttempts: 1, region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } });
+});
+afterAll(() => titan.stop());
+beforeEach(() => {
+  titan.calls.length = 0;
+  titan.most = 0;
+  titan.script = () => undefined;
+});
+
+const embed = (texts: readonly string[], { tries = quick, budget = 20_000 } = {}) => new TitanEmbedder(client, tries).embed(texts, { deadline: Date.now() + budget });
+async function failure(work: Promise<unknown>): Promise<Error & { status?: string; cause?: Error }> {
+  const [outcome] = await Promise.allSettled([work]);
+  if (outcome.status === 'fulfilled') throw new Error('It did not fail');
+  return outcome.reason;
+}
+const texts = (count: number) => Array.from({ length: count }, (_each, index) => `text number ${index}`);
+/** How alike two vectors are, at most 1. */
+const alike = (a: ArrayLike<number>, b: readonly number[]) => b.reduce((sum, value, index) => sum + value * a[index]!, 0) / Math.hypot(...b);
+
+describe('Titan', () => {
+  test('is asked for 512 numbers, by a signed call for each text, eight at a time; the vectors come in the order of the texts, of length 1', async () => {
+    const eight = Promise.withResolvers<undefined>();
+    titan.script = (_call, number) => {
+      if (number === 7) eight.resolve(undefined);
+      return eight.promise;
+    };
+    const vectors = await embed(texts(40));
+    expect(vectors).toHaveLength(40);
+    texts(40).forEach((text, index) => expect(alike(vectors[index]!, titanVector(text))).toBeCloseTo(1, 5));
+    for (const vector of vectors) expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
+    expect(titan.calls).toHaveLength(40);
+    expect(titan.calls.find(({ inputText }) => inputText === 'text number 0')).toEqual({ path: `/model/${encodeURIComponent(TITAN_MODEL)}/invoke`, inputText: 'text number 0', dimensions: 512, normalize: true, signed: true });
+    expect(titan.most).toBe(8);
+  });
+
+  test('is not asked for nothing', async () => {
+    expect(await embed([])).toEqual([]);
+    expect(titan.calls).toEqual([]);
+  });
+
+  test.each<[string, TitanReply]>([
+    ['too much at the time (429)', { status: 429, error: 'ThrottlingException' }],
+    ['a fault of its own (500)', { status: 500, error: 'InternalServerException' }],
+    ['being unavailable (503)', { status: 503, error: 'ServiceUnavailableException' }],
+    ['a model that took too long (408)', { status: 408, error: 'ModelTimeoutException' }],
+    ['an answer that is no JSON', { body: '<html>' }],
+    ['an empty answer', { body: '' }],
+    ['too few numbers', { body: JSON.stringify({ embedding: [1, 2, 3] }) }],
+    ['numbers that are none', { body: JSON.stringify({ embedding: Array(512).fill('1') }) }],
+    ['a vector without direction', { body: JSON.stringify({ embedding: Array(512).fill(0) }) }],
+    ['no answer', 'hang'],
+    ['an answer that stops after its headers', 'stall'],
+    ['the end of the connection', 'reset'],
+  ])('is asked again after %s', async (_what, reply) => {
+    titan.script = (_call, number) => (number < 2 ? reply : undefined);
+    const [vector] = await embed(['clause']);
+    expect(alike(vector!, titanVector('clause'))).toBeCloseTo(1, 5);
+    expect(titan.calls).toHaveLength(3);
+  });
+
+  test('that never answers well is asked four times, then the call is UNAVAILABLE, with nothing of the text in the error', async () => {
+    titan.script = () => ({ status: 429, error: 'ThrottlingException' });
+    const error = await failure(embed(['secret clause']));
+    expect([error.status, error.message, error.cause?.message]).toEqual(['UNAVAILABLE', 'The embedding model does not answer. Send the request again a little later.', 'The embedding model failed: ThrottlingException']);
+    expect(titan.calls).toHaveLength(4);
+  });
+
+  test('that hangs is given up at the deadline, whatever tries are left', async () => {
+    titan.script = () => 'hang';
+    const startedAt = performance.now();
+    const error = await failure(embed(texts(20), { tries: { ...quick, patience: 60_000 }, budget: 400 }));
+    expect(error.status).toBe('UNAVAILABLE');
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(titan.calls.length).toBeLessThanOrEqual(8);
+  });
+
+  test('that fails one text fails the call, and is asked for no more of it', async () => {
+    titan.script = ({ inputText }) => (inputText === 'text number 9' ? { status: 403, error: 'AccessDeniedException' } : undefined);
+    const error = await failure(embed(texts(200)));
+    expect([error.status, error.cause?.message]).toEqual(['UNAVAILABLE', 'The embedding model failed: AccessDeniedException']);
+    expect(titan.calls.length).toBeLessThan(40);
+  });
+
+  test('that fails one text ends the pauses of others before their next try', async () => {
+    titan.script = ({ inputText }) => {
+      if (inputText === 'text number 0') return { status: 429, error: 'ThrottlingException' };
+      // The last one, when the first is in its pause.
+      return inputText === 'text number 20' ? { status: 403, error: 'AccessDeniedException' } : undefined;
+    };
+    const startedAt = performance.now();
+    const error = await failure(embed(texts(21), { tries: { most: 4, patience: 5_000, pause: 60_000 }, budget: 600_000 }));
+    expect([error.cause?.message, performance.now() - startedAt < 4_000]).toEqual(['The embedding model failed: AccessDeniedException', true]);
+  });
+
+  test('that fails one text has ended all other calls before the caller learns of it', async () => {
+    let under = 0;
+    const send = async ({ input: { body } }: { input: { body: string } }, { abortSignal }: { abortSignal: AbortSignal }) => {
+      if (body.includes('number 3')) throw Object.assign(new Error('no'), { $metadata: { httpStatusCode: 403 } });
+      under += 1;
+      await once(abortSignal, 'abort');
+      await new Promise((resolve) => setImmediate(resolve));
+      under -= 1;
+      throw abortSignal.reason;
+    };
+    await failure(new TitanEmbedder({ send } as never, quick).embed(texts(8)));
+    expect(under).toBe(0);
+  });
+
+  test.each([[403, 'AccessDeniedException'], [404, 'ResourceNotFoundException'], [400, 'ValidationException']])('is not asked again after %i %s, which the operator has to put in order', async (status, error) => {
+    titan.script = () => ({ status, error });
+    expect((await failure(embed([error]))).status).toBe('UNAVAILABLE');
+    // What the test before broke off may still come in.
+    expect(titan.calls.filter(({ inputText }) => inputText === error)).toHaveLength(1);
+  });
+
+  test('gets the beginning of a long text, and half of that when it has too many tokens still', async () => {
+    titan.script = ({ inputText }) => (inputText.length > 8_000 ? { status: 400, error: 'ValidationException' } : undefined);
+    await embed(['契'.repeat(50_000)]);
+    expect(titan.calls.map(({ inputText }) => inputText.length)).toEqual([30_000, 15_000, 7_500]);
+  });
+
+  test('gets no half characters and no text of nothing but spaces', async () => {
+    await embed(['x'.repeat(29_999) + '🙂', 'half \ud83d', ' \n\u3000']);
+    const sent = titan.calls.map(({ inputText }) => inputText.slice(-6)).sort();
+    expect(sent).toEqual(['.', 'half \ufffd', 'xxxxx\ufffd'].sort());
+  });
+});
+
+describe('the embedders of a deployment', () => {
+  const open = (EMBEDDING_MODEL: string) => embeds.open({ EMBEDDING_MODEL } as Environment);
+
+  test('with a model of Bedrock make vectors by it, and can still ask the lexical one', () => {
+    const { current, of } = open(TITAN_MODEL);
+    expect([current.model, of(TITAN_MODEL)?.model, of('lexical-1')?.model, of('other')]).toEqual([TITAN_MODEL, TITAN_MODEL, 'lexical-1', undefined]);
+  });
+
+  test('with the lexical one ask no model of Bedrock, on which they have no grant', () => {
+    const { current, of } = open('lexical');
+    expect([current.model, of(TITAN_MODEL), of('lexical-1')?.model]).toEqual(['lexical-1', undefined, 'lexical-1']);
+  });
+
+  test('are granted the one action', () => {
+    expect(embeds.grants).toEqual([{ resource: 'model/embedding', actions: ['InvokeModel'] }]);
+  });
+});

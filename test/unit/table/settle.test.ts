@@ -1,0 +1,54 @@
+import type { Context } from 'aws-lambda';
+import { describe, expect, test } from '@jest/globals';
+import { settle } from '../../../lib/table/retryOnConflict.ts';
+import { testHandler } from '../../support/endpoint.ts';
+import { eventOf } from '../../support/requests.ts';
+import { virtualTime } from '../../support/virtualTime.ts';
+
+const conflict = async (): Promise<'conflict'> => 'conflict';
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+
+describe('retries of a conflicting write', () => {
+  test('go on for 3 s with growing pauses, then the answer is ABORTED', async () => {
+    const time = virtualTime();
+    await expect(time.run(() => settle(conflict))).rejects.toMatchObject({ status: 'ABORTED', message: 'Other requests are changing the same thing. Send the request again.' });
+    expect(sum(time.sleeps)).toBe(3_000);
+    const full = time.sleeps.slice(0, -1);
+    expect(full.length).toBeGreaterThan(10);
+    expect(full).toEqual(full.toSorted((a, b) => a - b));
+  });
+
+  test('pause for a random part of the longest pause', async () => {
+    const draws = [0, 0.25, 0.999];
+    const time = virtualTime({ random: () => draws.shift() ?? 0.5 });
+    let tries = 0;
+    expect(await time.run(() => settle(async () => (++tries === 4 ? 'done' : 'conflict')))).toBe('done');
+    expect(time.sleeps).toEqual([0, 0.25 * 80, 0.999 * 120]);
+  });
+
+  test('end before 3 s when the function has less time left', async () => {
+    const time = virtualTime({ until: Date.now() + 500 });
+    await expect(time.run(() => settle(conflict))).rejects.toMatchObject({ status: 'ABORTED' });
+    expect(sum(time.sleeps)).toBeLessThanOrEqual(500);
+  });
+
+  test('within retries end together with the outer ones', async () => {
+    const time = virtualTime();
+    await expect(time.run(() => settle(() => settle(conflict)))).rejects.toMatchObject({ status: 'ABORTED' });
+    expect(sum(time.sleeps)).toBe(3_000);
+  });
+
+  test('do not happen after an error', async () => {
+    const time = virtualTime();
+    await expect(time.run(() => settle(async () => { throw new Error('The table is away'); }))).rejects.toThrow('The table is away');
+    expect(time.sleeps).toEqual([]);
+  });
+
+  test('in a request end early enough for ABORTED to be answered and not DEADLINE_EXCEEDED', async () => {
+    const handler = testHandler({ run: () => settle(conflict) });
+    const time = virtualTime();
+    const { statusCode, body } = await time.run(() => handler(eventOf('{"data":{}}'), { awsRequestId: 'aws', getRemainingTimeInMillis: () => 2_000 } as Context));
+    expect([statusCode, JSON.parse(body ?? '').error.status]).toEqual([409, 'ABORTED']);
+    expect(sum(time.sleeps)).toBeLessThanOrEqual(500);
+  });
+});

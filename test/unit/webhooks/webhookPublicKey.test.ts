@@ -1,0 +1,90 @@
+import { constants, generateKeyPairSync, privateDecrypt, publicEncrypt } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { parsePublicKey } from '../../../lib/crypto/publicKey.ts';
+import { bodyOf, pemOf, rsaKeyPair } from '../../support/rsaKeys.ts';
+
+const { publicKey, privateKey } = rsaKeyPair();
+const [spki, pkcs1] = [pemOf(publicKey, 'spki'), pemOf(publicKey, 'pkcs1')];
+
+describe('deliveries 2.10: a public key', () => {
+  test.each([
+    ['SPKI as PEM', spki],
+    ['PKCS#1 as PEM', pkcs1],
+    ['SPKI without PEM lines', bodyOf(spki)],
+    ['PKCS#1 without PEM lines', bodyOf(pkcs1)],
+    ['base64 in lines', bodyOf(spki).replace(/.{64}/g, '$&\n')],
+    ['PEM with Windows line ends', spki.replaceAll('\n', '\r\n')],
+    ['PEM in one line', spki.trim().replaceAll('\n', ' ')],
+    ['PEM pasted with space around it', `\n\n  ${pkcs1}\n `],
+  ])('is accepted as %s, and what it encrypts the private key opens', (_what, text) => {
+    const key = parsePublicKey(text);
+    const secret = Buffer.from('a symmetric key of 32 bytes, say');
+    const padding = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' };
+    expect(privateDecrypt({ key: privateKey, ...padding }, publicEncrypt({ key: key!, ...padding }, secret))).toEqual(secret);
+  });
+
+  test.each([3_072, 4_096])('may have %i bits', (bits) => {
+    expect(parsePublicKey(pemOf(rsaKeyPair(bits).publicKey, 'spki'))?.asymmetricKeyDetails?.modulusLength).toBe(bits);
+  });
+});
+
+describe('what is no public key that could be used', () => {
+  const short = rsaKeyPair(1_024).publicKey;
+  const almost = rsaKeyPair(2_040).publicKey;
+  const elliptic = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
+  const edwards = generateKeyPairSync('ed25519').publicKey;
+  const pss = generateKeyPairSync('rsa-pss', { modulusLength: 2_048 }).publicKey;
+  const modulus = Buffer.from(publicKey.export({ format: 'jwk' }).n!, 'base64url');
+  const even = Buffer.from(modulus);
+  even[even.length - 1]! &= 0xfe;
+
+  test.each([
+    ['nothing', ''],
+    ['space', ' \n'],
+    ['a word', 'key'],
+    ['base64 of something else', Buffer.from('not a key').toString('base64')],
+    ['what is not base64', '-----BEGIN PUBLIC KEY-----\n!!!!\n-----END PUBLIC KEY-----'],
+    ['1024 bits', pemOf(short, 'spki')],
+    ['1024 bits without PEM lines', bodyOf(pemOf(short, 'pkcs1'))],
+    ['2040 bits', pemOf(almost, 'spki')],
+    ['an elliptic curve', pemOf(elliptic, 'spki')],
+    ['Ed25519', bodyOf(pemOf(edwards, 'spki'))],
+    ['RSA for signatures alone', pemOf(pss, 'spki')],
+    ['a private key, PKCS#8', pemOf(privateKey, 'pkcs8')],
+    ['a private key, PKCS#1', pemOf(privateKey, 'pkcs1')],
+    ['a private key, PKCS#8, without PEM lines', bodyOf(pemOf(privateKey, 'pkcs8'))],
+    ['a private key, PKCS#1, without PEM lines', bodyOf(pemOf(privateKey, 'pkcs1'))],
+    ['a private key that is called public', pemOf(privateKey, 'pkcs8').replaceAll('PRIVATE', 'PUBLIC')],
+    ['two keys', spki + spki],
+    ['a key and more', Buffer.concat([Buffer.from(bodyOf(spki), 'base64'), Buffer.from('more')]).toString('base64')],
+    ['half a key', bodyOf(spki).slice(0, 200)],
+    ['a PEM block that ends as something else', spki.replace('END PUBLIC', 'END RSA PUBLIC')],
+    ['a PEM block of another kind', spki.replaceAll('PUBLIC KEY', 'CERTIFICATE')],
+    ['a key that hides nothing: exponent 1', pkcs1Of(modulus, [1])],
+    ['an even exponent', pkcs1Of(modulus, [1, 0, 0])],
+    ['an exponent that OpenSSL does not compute with', pkcs1Of(Buffer.concat([modulus, modulus]), [1, ...new Array<number>(20).fill(0), 1])],
+    ['an even modulus', pkcs1Of(even, [1, 0, 1])],
+    ['a modulus that is too long', pkcs1Of(Buffer.alloc(4_096, 0xff), [1, 0, 1])],
+  ])('%s is refused', (_what, text) => {
+    expect(parsePublicKey(text)).toBeUndefined();
+  });
+
+  test('the same maker makes keys that are accepted', () => {
+    expect(parsePublicKey(pkcs1Of(modulus, [1, 0, 1]))).toBeDefined();
+  });
+});
+
+/** The base64 of a PKCS#1 public key with these numbers. */
+function pkcs1Of(modulus: Buffer, exponent: readonly number[]): string {
+  return der(0x30, Buffer.concat([integer(modulus), integer(Buffer.from(exponent))])).toString('base64');
+}
+
+function integer(bytes: Buffer): Buffer {
+  return der(0x02, bytes[0]! & 0x80 ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
+}
+
+function der(tag: number, content: Buffer): Buffer {
+  const { length } = content;
+  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...size]), content]);
+}

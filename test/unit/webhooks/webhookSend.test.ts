@@ -1,0 +1,482 @@
+import type { IncomingHttpHeaders, RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { environment } from '../../../lib/app/capability.ts';
+import { createWebhookClient, type Sent, webhookClient, type WebhookRequest } from '../../../lib/webhooks/transport/send.ts';
+import { type Receiver, startHttp, startTcp } from '../../support/receivers.ts';
+
+const KIB = 1_024;
+/** What a request may take that is to end for want of an answer; all others have as much as a slow machine can need. */
+const SHORT = 250;
+const LONG = 120_000;
+
+const running: Receiver[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((receiver) => receiver.stop()));
+});
+
+async function http(listener: RequestListener): Promise<Receiver> {
+  const receiver = await startHttp(listener);
+  running.push(receiver);
+  return receiver;
+}
+
+async function tcp(talk: (socket: Socket) => void): Promise<Receiver> {
+  const receiver = await startTcp(talk);
+  running.push(receiver);
+  return receiver;
+}
+
+const newClient = (options = {}) => createWebhookClient({ allowLoopback: true }, options);
+
+/** Posts to a receiver with a client of its own. */
+function post(url: string, request: Partial<WebhookRequest> = {}, client = newClient()): Promise<Sent> {
+  return client.post({ url, headers: { 'content-type': 'application/json' }, body: '{"a":1}', timeoutMs: LONG, ...request });
+}
+
+const textOf = ({ responseBody }: Sent) => Buffer.from(responseBody ?? []).toString();
+/** The answer of a receiver that has read the head of the request, as it is written. */
+const answering = (text: string) => (socket: Socket) => socket.once('data', () => socket.write(text));
+const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
+
+describe('facts B8: an answer', () => {
+  test.each([200, 201, 202, 204, 299])('of %i within the time is a delivery', async (status) => {
+    const { url } = await http((_request, response) => response.writeHead(status).end(status === 204 ? undefined : 'thanks'));
+    const before = Date.now();
+    const sent = await post(url);
+    expect(sent).toMatchObject({ outcome: 'delivered', responseStatus: status });
+    expect(sent).not.toHaveProperty('error');
+    expect(textOf(sent)).toBe(status === 204 ? '' : 'thanks');
+    expect(sent.firstByteAt).toBeGreaterThanOrEqual(before);
+    expect(sent.durationMs).toBeGreaterThan(0);
+  });
+
+  test.each([[400, 'status 400'], [401, 'status 401'], [404, 'status 404'], [410, 'status 410'], [429, 'status 429'], [500, 'status 500'], [503, 'status 503'], [999, 'status 999']])('of %i is a failure', async (status, error) => {
+    const { url } = await tcp(answering(head(`HTTP/1.1 ${status} Whatever`, 'content-length: 4') + 'oops'));
+    const sent = await post(url);
+    expect(sent).toMatchObject({ outcome: 'failed', responseStatus: status, error });
+    expect(textOf(sent)).toBe('oops');
+  });
+
+  test.each([300, 301, 302, 303, 304, 307, 308])('of %i is a failure, and its location is not looked at', async (status) => {
+    const other = await http((_request, response) => response.end());
+    const { url } = await http((_request, response) => response.writeHead(status, { location: `${other.url}/` }).end());
+    expect(await post(url)).toMatchObject({ outcome: 'failed', responseStatus: status, error: 'redirect' });
+    expect(other.connections()).toBe(0);
+  });
+
+  test('that leads to the metadata service is not followed', async () => {
+    const { url } = await http((_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end());
+    expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'redirect' });
+  });
+
+  test.each([429, 503])('deliveries 2.5: of %i says how long to wait', async (status) => {
+    const { url } = await http((_request, response) => response.writeHead(status, { 'retry-after': '120' }).end());
+    expect(await post(url)).toMatchObject({ outcome: 'failed', retryAfterSeconds: 120 });
+  });
+
+  test('of another kind does not', async () => {
+    const { url } = await http((_request, response) => response.writeHead(500, { 'retry-after': '120' }).end());
+    expect(await post(url)).not.toHaveProperty('retryAfterSeconds');
+  });
+});
+
+describe('a request', () => {
+  /** What arrives of a request. */
+  async function arrived(request: Partial<WebhookRequest>, urlOf = (url: string) => url, client = newClient()) {
+    const came: { method?: string | undefined; path?: string | undefined; headers?: IncomingHttpHeaders; body?: string; version?: string } = {};
+    const { url } = await http(async (incoming, response) => {
+      Object.assign(came, { method: incoming.method, path: incoming.url, headers: incoming.headers, version: incoming.httpVersion });
+      came.body = Buffer.concat(await incoming.toArray()).toString();
+      response.end();
+    });
+    const sent = await post(urlOf(url), request, client);
+    return { ...came, sent };
+  }
+
+  test('is a POST over HTTP/1.1 with the body as it is, and asks for nothing that would have to be unpacked', async () => {
+    const body = JSON.stringify({ text: 'Grüße, 世界 👋' });
+    const came = await arrived({ body, headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' } }, (url) => `${url}/a%20b/c?d=e&f#fragment`);
+    expect(came).toMatchObject({ method: 'POST', path: '/a%20b/c?d=e&f', body, version: '1.1' });
+    expect(came.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': 'msg_1', 'content-length': String(Buffer.byteLength(body)), 'accept-encoding': 'identity' });
+    expect(came.headers).not.toHaveProperty('authorization');
+    expect(came.headers).not.toHaveProperty('transfer-encoding');
+  });
+
+  test('says in its user agent which service sends it', async () => {
+    const client = webhookClient.open(environment({ SERVICE_NAME: 'acme', ALLOW_LOOPBACK_DELIVERY: 'true' }));
+    expect((await arrived({}, undefined, client)).headers).toHaveProperty('user-agent', 'acme-webhooks/1');
+    expect(webhookClient).toMatchObject({ grants: [], env: ['SERVICE_NAME'] });
+  });
+
+  test.each([
+    ['user:p%40ss', 'user:p@ss'], ['user', 'user:'], [':token', ':token'], ['b%C3%BCcher:%E4%B8%96', 'bücher:世'], ['100%zz:a', '100%zz:a'],
+  ])('deliveries 2.11: sends the userinfo %j of its URL as a header', async (given, sent) => {
+    const came = await arrived({}, (url) => url.replace('//', `//${given}@`));
+    expect(Buffer.from(came.headers?.authorization?.replace('Basic ', '') ?? '', 'base64').toString()).toBe(sent);
+    expect(came.headers?.host).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(JSON.stringify(came.sent)).not.toContain(given);
+  });
+
+  test('prefers an authorization of its own to the userinfo', async () => {
+    expect((await arrived({ headers: { authorization: 'Basic token' } }, (url) => url.replace('//', '//user:pass@'))).headers).toHaveProperty('authorization', 'Basic token');
+  });
+
+  test('reaches an IPv6 address', async () => {
+    const receiver = await startHttp((_request, response) => response.end('six'), '::1');
+    running.push(receiver);
+    expect(textOf(await post(`http://[::1]:${receiver.port}/`))).toBe('six');
+  });
+
+  test.each(['a\r\nb: c', 'a\nb', 'a\0b', 'čeština', '世界'])('with %j in a header is a failure and no fault', async (value) => {
+    const receiver = await http((_request, response) => response.end());
+    expect(await post(receiver.url, { headers: { authorization: `Basic ${value}` } })).toMatchObject({ outcome: 'failed', error: 'header not sendable' });
+    expect(receiver.connections()).toBe(0);
+  });
+
+  test('that we made wrong is a fault', async () => {
+    const { url } = await http((_request, response) => response.end());
+    await expect(post(url, { headers: { 'no header': 'x' } })).rejects.toThrow('no header');
+  });
+});
+
+describe('facts B8: a request that says nothing of time', () => {
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  test.each([
+    ['an answer 15 s', 'http:', 15_000, 'no answer in time'],
+    ['a connection 5 s, its TLS handshake included', 'https:', 5_000, 'connection not made in time'],
+  ])('leaves %s', async (_what, protocol, time, error) => {
+    const reached = Promise.withResolvers<void>();
+    const { url } = await tcp((socket) => socket.once('data', () => reached.resolve()));
+    // Those of sockets are others, and go on.
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'] });
+    let ended: Sent | undefined;
+    const sending = newClient().post({ url: url.replace('http:', protocol), headers: {}, body: '{}' }).then((sent) => (ended = sent));
+    await reached.promise;
+    jest.advanceTimersByTime(time - 1);
+    await new Promise(setImmediate);
+    expect(ended).toBeUndefined();
+    jest.advanceTimersByTime(1);
+    expect(await sending).toMatchObject({ outcome: 'timeout', error });
+  });
+});
+
+describe('deliveries 2.15: a receiver that', () => {
+  test('never answers costs one timeout', async () => {
+    const { url } = await tcp((socket) => socket.resume());
+    const sent = await post(url, { timeoutMs: SHORT });
+    expect(sent).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
+    expect(sent.durationMs).toBeGreaterThan(SHORT - 20);
+  });
+
+  test('is half open, and neither reads nor answers, costs one timeout', async () => {
+    const closed = Promise.withResolvers<void>();
+    const { url } = await tcp((socket) => {
+      socket.pause().on('end', closed.resolve).on('close', () => closed.resolve());
+      setTimeout(() => socket.resume(), 2 * SHORT);
+    });
+    expect(await post(url, { body: 'x'.repeat(8 * KIB * KIB), timeoutMs: SHORT })).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
+    // The connection is not left to the receiver.
+    await closed.promise;
+  });
+
+  test('ends its side without a word costs one failure', async () => {
+    const { url } = await tcp((socket) => socket.end());
+    expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'connection closed before the answer was complete' });
+  });
+
+  test('drips its headers costs one timeout', async () => {
+    const { url } = await tcp((socket) => drip(socket, head('HTTP/1.1 200 OK', `x-slow: ${'y'.repeat(1_000)}`)));
+    expect(await post(url, { timeoutMs: SHORT })).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
+  });
+
+  test('drips its body costs one timeout, with what had come', async () => {
+    const { url } = await tcp((socket) => {
+      socket.write(head('HTTP/1.1 200 OK', 'content-length: 1000'));
+      drip(socket, 'z'.repeat(1_000));
+    });
+    // As long as it takes until something of the body has come before the time is over.
+    let sent: Sent;
+    let timeoutMs = SHORT;
+    do sent = await post(url, { timeoutMs: (timeoutMs *= 2) });
+    while (textOf(sent).length < 3 && sent.outcome === 'timeout');
+    expect(sent).toMatchObject({ outcome: 'timeout', responseStatus: 200, error: 'answer not complete in time' });
+    expect(textOf(sent)).toMatch(/^z{3,}$/);
+  });
+
+  test.each([[200, 'delivered'], [500, 'failed']])('answers %i with 512 MiB is heard for 16 KiB, then the connection is dropped', async (status, outcome) => {
+    const size = 512 * KIB * KIB;
+    const receiver = await tcp((socket) => {
+      socket.write(head(`HTTP/1.1 ${status} OK`, `content-length: ${size}`));
+      const piece = Buffer.alloc(64 * KIB, 'a');
+      const pour = () => {
+        while (!socket.destroyed && socket.bytesWritten < size && socket.write(piece));
+      };
+      socket.on('drain', pour).on('close', () => poured.push(socket.bytesWritten));
+      pour();
+    });
+    const poured: number[] = [];
+    const sent = await post(receiver.url);
+    expect(sent).toMatchObject({ outcome, responseStatus: status });
+    expect(textOf(sent)).toBe('a'.repeat(16 * KIB));
+    while (poured.length === 0) await pause(5);
+    // What the two sockets had in their buffers, and no more.
+    expect(poured[0]).toBeLessThan(16 * KIB * KIB);
+  });
+
+  test.each([[16 * KIB - 1], [16 * KIB], [16 * KIB + 1]])('answers with %i bytes is heard for 16 KiB', async (size) => {
+    const { url } = await http((_request, response) => response.end('b'.repeat(size)));
+    const sent = await post(url);
+    expect(sent.outcome).toBe('delivered');
+    expect(sent.responseBody).toHaveLength(Math.min(size, 16 * KIB));
+  });
+
+  test('answers in chunks without end is heard for 16 KiB', async () => {
+    const { url } = await tcp((socket) => {
+      socket.write(head('HTTP/1.1 200 OK', 'transfer-encoding: chunked'));
+      const pour = setInterval(() => socket.write(`400\r\n${'c'.repeat(KIB)}\r\n`), 1);
+      socket.on('close', () => clearInterval(pour));
+    });
+    const sent = await post(url);
+    expect(textOf(sent)).toBe('c'.repeat(16 * KIB));
+  });
+
+  test('sends headers without end costs one failure', async () => {
+    let written = 0;
+    const { url } = await tcp((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const pour = setInterval(() => {
+        socket.write(`x-${written++}: ${'d'.repeat(KIB)}\r\n`);
+      }, 1);
+      socket.on('close', () => clearInterval(pour));
+    });
+    expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'answer has too many headers' });
+    expect(written).toBeLessThan(200);
+  });
+
+  test('sends one header without end costs one failure', async () => {
+    const { url } = await tcp((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nx-long: ');
+      const pour = setInterval(() => socket.write('e'.repeat(4 * KIB)), 1);
+      socket.on('close', () => clearInterval(pour));
+    });
+    expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'answer has too many headers' });
+  });
+
+  test('sends trailers without end costs one failure', async () => {
+    const { url } = await tcp((socket) => {
+      socket.write(`${head('HTTP/1.1 200 OK', 'transfer-encoding: chunked')}0\r\n`);
+      const pour = setInterval(() => socket.write(`x-trailer: ${'f'.repeat(4 * KIB)}\r\n`), 1);
+      socket.on('close', () => clearInterval(pour));
+    });
+    expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'answer has too many headers' });
+  });
+
+  test('says for ever that it is about to answer costs one timeout', async () => {
+    const { url } = await tcp((socket) => {
+      const talk = setInterval(() => socket.write(head('HTTP/1.1 103 Early Hints', 'link: </>')), 5);
+      socket.on('close', () => clearInterval(talk));
+    });
+    expect(await post(url, { timeoutMs: SHORT })).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
+  });
+
+  test('wants to speak another protocol costs one timeout', async () => {
+    const { url } = await tcp(answering(head('HTTP/1.1 101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket')));
+    expect(await post(url, { timeoutMs: SHORT })).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
+  });
+
+  test.each([['SSH-2.0-OpenSSH_9.9\r\n'], ['\u0000\u0001\u0002'], ['HTTP/1.1 20 OK\r\n\r\n'], [head('HTTP/1.1 200 OK', 'content-length: 1', 'content-length: 2')], [head('HTTP/1.1 200 OK', 'transfer-encoding: chunked') + 'zz\r\n']])('speaks %j costs one failure', async (text) => {
+    const { url } = await tcp(answering(text));
+    expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'answer is not HTTP/1.1' });
+  });
+
+  test.each([
+    ['resets the connection', (socket: Socket) => socket.resetAndDestroy(), undefined],
+    ['closes within the headers', (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\nx-a'), undefined],
+    ['closes half-way through the body', (socket: Socket) => socket.end(head('HTTP/1.1 200 OK', 'content-length: 100') + 'half'), 'half'],
+    ['closes within a chunk', (socket: Socket) => socket.end(head('HTTP/1.1 200 OK', 'transfer-encoding: chunked') + '64\r\nhalf'), 'half'],
+  ])('%s costs one failure: what is not whole says nothing', async (_what, act, body) => {
+    const receiver = await tcp((socket) => socket.once('data', () => act(socket)));
+    const sent = await post(receiver.url);
+    expect(sent).toMatchObject({ outcome: 'failed', error: 'connection closed before the answer was complete' });
+    expect(body === undefined ? sent.responseStatus : textOf(sent)).toBe(body);
+    expect(receiver.connections()).toBe(1);
+  });
+
+  test('is not there costs one failure', async () => {
+    const { url, stop } = await startTcp(() => undefined);
+    await stop();
+    expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'connection refused' });
+  });
+
+  test('sends packed data gets them kept as they are, however much they would become', async () => {
+    const packed = gzipSync(Buffer.alloc(8 * KIB * KIB));
+    const { url } = await http((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed));
+    const sent = await post(url);
+    expect(Buffer.compare(sent.responseBody!, packed.subarray(0, 16 * KIB))).toBe(0);
+  });
+
+  test('answers before it has read everything is believed, and does not keep the connection', async () => {
+    const size = 32 * KIB * KIB;
+    const opened = Promise.withResolvers<Socket>();
+    const { url } = await tcp((socket) => {
+      socket.pause().write(head('HTTP/1.1 200 OK', 'content-length: 2') + 'ok');
+      opened.resolve(socket);
+    });
+    expect(await post(url, { body: 'x'.repeat(size), timeoutMs: LONG })).toMatchObject({ outcome: 'delivered' });
+    const socket = await opened.promise;
+    await new Promise<void>((resolve) => socket.on('end', resolve).on('close', () => resolve()).resume());
+    expect(socket.bytesRead).toBeLessThan(size);
+  });
+
+  test('answers with more than it announced is heard as far as announced', async () => {
+    const receiver = await tcp((socket) => socket.on('data', () => socket.write(head('HTTP/1.1 200 OK', 'content-length: 2') + 'ok and HTTP/1.1 500 more')));
+    const client = newClient();
+    for (let i = 1; i <= 2; i++) expect(textOf(await post(receiver.url, {}, client))).toBe('ok');
+  });
+});
+
+describe('connections', () => {
+  /** A receiver that counts, and answers each request in a way of its own. */
+  const listening = (answer: (socket: Socket, nth: number) => void) => {
+    let requests = 0;
+    const started = tcp((socket) => socket.on('data', () => answer(socket, ++requests)));
+    return started.then((receiver) => ({ receiver, requests: () => requests }));
+  };
+  const ok = head('HTTP/1.1 200 OK', 'content-length: 0');
+
+  test('are kept: one request after the other takes one', async () => {
+    const { receiver } = await listening((socket) => socket.write(ok));
+    const client = newClient();
+    for (let i = 0; i < 10; i++) expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
+    expect(receiver.connections()).toBe(1);
+  });
+
+  test('are not kept when the receiver says so, or after an answer that was not heard to its end', async () => {
+    const closing = await listening((socket) => socket.write(head('HTTP/1.1 200 OK', 'content-length: 0', 'connection: close')));
+    const long = await http((_request, response) => response.end('x'.repeat(20 * KIB)));
+    const heard = await http((_request, response) => response.end('x'.repeat(16 * KIB)));
+    const client = newClient();
+    for (const { url } of [closing.receiver, closing.receiver, long, long, heard, heard]) await post(url, {}, client);
+    expect([closing, { receiver: long }, { receiver: heard }].map(({ receiver }) => receiver.connections())).toEqual([2, 2, 1]);
+  });
+
+  test('are as many as there are requests at a time; few of them are kept', async () => {
+    const { receiver } = await listening((socket) => setTimeout(() => socket.write(ok), 20));
+    const client = newClient();
+    const burst = () => Promise.all(Array.from({ length: 40 }, () => post(receiver.url, {}, client)));
+    await burst();
+    expect(receiver.connections()).toBe(40);
+    await burst();
+    expect(receiver.connections()).toBe(70);
+  });
+
+  test('are kept to at most a hundred in all', async () => {
+    let open = 0;
+    const receivers = await Promise.all(Array.from({ length: 120 }, () => tcp((socket) => {
+      open++;
+      socket.on('data', () => socket.write(ok)).on('end', () => socket.end()).on('close', () => open--);
+    })));
+    const client = newClient();
+    for (const { url } of receivers) await post(url, {}, client);
+    while (open > 100) await pause(5);
+    expect(open).toBe(100);
+  });
+
+  test('that were kept while the process slept are not used again', async () => {
+    const { receiver } = await listening((socket) => socket.write(ok));
+    let now = 1_000_000;
+    const client = newClient({ now: () => now });
+    await post(receiver.url, {}, client);
+    now += 3_999;
+    await post(receiver.url, {}, client);
+    expect(receiver.connections()).toBe(1);
+    now += 4_001;
+    expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
+    expect(receiver.connections()).toBe(2);
+  });
+
+  /** A receiver that counts the POSTs whose first line has arrived, and hands out its connections. */
+  async function counting(answer: (socket: Socket, nth: number) => void) {
+    let posts = 0;
+    const sockets: Socket[] = [];
+    const receiver = await tcp((socket) => {
+      sockets.push(socket);
+      socket.on('data', (piece: Buffer) => {
+        if (piece.toString('latin1').startsWith('POST ')) answer(socket, ++posts);
+      });
+    });
+    return { receiver, sockets, posts: () => posts };
+  }
+
+  test.each<[string, (socket: Socket) => unknown]>([
+    ['ends', (socket) => socket.end()],
+    ['closes', (socket) => socket.destroy()],
+    ['resets', (socket) => socket.resetAndDestroy()],
+    ['answers 408 on and ends', (socket) => socket.end(head('HTTP/1.1 408 Request Timeout', 'content-length: 0', 'connection: close'))],
+  ])('a kept connection that the receiver %s just before the next request is replaced, and the receiver gets one POST', async (_what, close) => {
+    const { receiver, sockets, posts } = await counting((socket) => socket.write(ok));
+    const client = newClient();
+    await post(receiver.url, {}, client);
+    close(sockets[0]!);
+    expect(await post(receiver.url, {}, client)).toMatchObject({ outcome: 'delivered', responseStatus: 200 });
+    expect([receiver.connections(), posts()]).toEqual([2, 2]);
+  });
+
+  test.each<[string, (socket: Socket) => unknown]>([
+    ['ends', (socket) => socket.end()],
+    ['closes', (socket) => socket.destroy()],
+    ['resets', (socket) => socket.resetAndDestroy()],
+    ['ends within an answer on', (socket) => socket.end('HTTP/1.1 200 OK\r\nx-a')],
+  ])('a request whose kept connection the receiver %s after the first bytes is one failed attempt and one POST', async (_what, close) => {
+    const { receiver, posts } = await counting((socket, nth) => (nth === 2 ? close(socket) : socket.write(ok)));
+    const client = newClient();
+    await post(receiver.url, {}, client);
+    expect(await post(receiver.url, { body: 'x'.repeat(256 * KIB) }, client)).toMatchObject({ outcome: 'failed', error: 'connection closed before the answer was complete' });
+    expect(posts()).toBe(2);
+    expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
+    expect([receiver.connections(), posts()]).toEqual([2, 3]);
+  });
+
+  test('several kept connections that close at the same time are replaced by a new one', async () => {
+    const { receiver, sockets, posts } = await counting((socket) => setTimeout(() => socket.write(ok), 20));
+    const client = newClient();
+    await Promise.all(Array.from({ length: 3 }, () => post(receiver.url, {}, client)));
+    for (const socket of sockets) socket.resetAndDestroy();
+    expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
+    expect([receiver.connections(), posts()]).toEqual([4, 4]);
+  });
+
+  test('the request on a new connection has only the time that the attempt has left', async () => {
+    const second = Promise.withResolvers<void>();
+    const { receiver, sockets } = await counting((socket, nth) => (nth === 1 ? socket.write(ok) : second.resolve()));
+    const client = newClient();
+    await post(receiver.url, {}, client);
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'Date'] });
+    try {
+      let ended = false;
+      sockets[0]!.resetAndDestroy();
+      const sending = post(receiver.url, { timeoutMs: SHORT }, client).finally(() => (ended = true));
+      await second.promise;
+      jest.advanceTimersByTime(SHORT - 1);
+      await new Promise(setImmediate);
+      expect(ended).toBe(false);
+      jest.advanceTimersByTime(1);
+      expect(await sending).toMatchObject({ outcome: 'timeout', error: 'no answer in time', durationMs: SHORT });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});
+
+/** Writes a text byte by byte for as long as anybody listens. */
+function drip(socket: Socket, text: string): void {
+  let at = 0;
+  const timer = setInterval(() => socket.write(text.charAt(at++)), 20);
+  socket.on('close', () => clearInterval(timer));
+}
