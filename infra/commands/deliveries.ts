@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import {
   DeleteMessageBatchCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient,
 } from '@aws-sdk/client-sqs';
-import { type Environment, environment } from '../../lib/app/capability.ts';
+import { type Environment, environment, type QueueName } from '../../lib/app/capability.ts';
 import { DeliveryStore } from '../../lib/webhooks/deliveries.ts';
 import { FailedDeliveries } from '../../lib/webhooks/failedDeliveries.ts';
 import { MessageReader } from '../../lib/webhooks/messages.ts';
@@ -18,7 +18,7 @@ import { basicTargets } from '../../lib/webhooks/rules/matching.ts';
 import { recoverableSince } from '../../lib/webhooks/rules/recoverable.ts';
 import { showAttempt } from '../../lib/webhooks/rules/messageView.ts';
 import { iso } from '../../lib/shared/isoTime.ts';
-import { type QueueName, queues, queueVariable, sendTo } from '../../lib/workers/queues.ts';
+import { queues, queueVariable, sendTo } from '../../lib/workers/queues.ts';
 import { columns } from './columns.ts';
 import { endpointIdOf, endpointReport, stateOf } from './endpointReport.ts';
 import { pascal } from '../constructs/names.ts';

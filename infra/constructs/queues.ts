@@ -1,7 +1,8 @@
 import { Validations } from 'aws-cdk-lib';
 import { CfnQueue, CfnQueuePolicy } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { MAX_RECEIVE_COUNT, type QueueName, queues as declarations } from '../../lib/workers/queues.ts';
+import { MAX_RECEIVE_COUNT, queues as declarations } from '../../lib/workers/queues.ts';
+import type { QueueName } from '../../lib/app/capability.ts';
 import type { Worker } from '../../lib/app/worker.ts';
 import { pascal } from './names.ts';
 

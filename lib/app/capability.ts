@@ -1,5 +1,3 @@
-import type { QueueName } from '../workers/queues.ts';
-
 /**
  * What a function may touch. A capability names the grants (they become IAM statements), the environment variables
  * (they become the function's environment) and how to open the object that `run` gets. Capabilities are imported
@@ -24,6 +22,8 @@ export type Grant =
   | { resource: 'mail/identity'; actions: readonly 'SendEmail'[] };
 
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem' | 'ConditionCheckItem';
+/** The queues; `lib/workers/queues.ts` declares each. */
+export type QueueName = 'deliver' | 'deliverSlow' | 'mail' | 'jobs' | 'embed';
 export type QueueAction = 'GetQueueAttributes' | 'SendMessage';
 /** The models of Amazon Bedrock that functions ask. */
 export type ModelName = 'embedding' | 'claude' | 'nova';

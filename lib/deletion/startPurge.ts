@@ -1,6 +1,6 @@
 import { newId } from '../shared/ids.ts';
 import type { Place } from '../directory/folders/folders.ts';
-import type { QueueMessage } from '../workers/queues.ts';
+import type { QueueMessage } from '../workers/sender.ts';
 import { beginJob, type JobKind, jobMessage, type JobMessage, SETTLED_MS } from '../jobs/jobStore.ts';
 import type { WriteOp } from '../table/table.ts';
 

@@ -6,7 +6,8 @@ import { type Matched, matches, matchingBasicTargets } from '../webhooks/rules/m
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { type QueueSender, sendTo } from '../workers/queues.ts';
+import { sendTo } from '../workers/queues.ts';
+import type { QueueSender } from '../workers/sender.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import type { OccurredEvent } from './audience.ts';
 import { inAppFanOut } from '../notifications/inAppFanOut.ts';

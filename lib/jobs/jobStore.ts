@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { Capability } from '../app/capability.ts';
+import type { Capability, QueueName } from '../app/capability.ts';
 import { instantKey } from '../shared/times.ts';
-import type { QueueMessage, QueueName } from '../workers/queues.ts';
+import type { QueueMessage } from '../workers/sender.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';

@@ -1,5 +1,5 @@
 import { type JobKind, type JobKindOn, jobMessage, type JobMessage, type JobQueue, type JobStore, type StepResult, type StoredJob } from './jobStore.ts';
-import type { QueueSender } from '../workers/queues.ts';
+import type { QueueSender } from '../workers/sender.ts';
 import { LONGEST_DELAY_SECONDS } from '../workers/limits.ts';
 import type { MessageCall } from '../app/worker.ts';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { parseSchedule, plan, type Timing } from '../webhooks/rules/schedule.ts';
 import type { ReadyMail } from './rules/mail.ts';
-import type { QueueMessage } from '../workers/queues.ts';
+import type { QueueMessage } from '../workers/sender.ts';
 
 /** What a message about a mail says: which one. A hint; what is to be done, the stored mail says. */
 export const MailMessage = z.object({ tenant: z.string(), mailId: z.string() });

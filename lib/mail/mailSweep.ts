@@ -3,7 +3,8 @@ import { findDueMails, type Kept, mailShards, type MailStore } from './mailStore
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import { isReady, type ReadyMail, type SendingMail, swept } from './rules/mail.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { type QueueSender, sendTo } from '../workers/queues.ts';
+import { sendTo } from '../workers/queues.ts';
+import type { QueueSender } from '../workers/sender.ts';
 import { mailTiming, messageAboutMail } from './mailMessage.ts';
 import { ofShards, type Sweep } from '../webhooks/sweep.ts';
 

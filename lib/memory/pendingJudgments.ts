@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { beginJob, jobMessage } from '../jobs/jobStore.ts';
 import type { JudgmentRef } from './entities.ts';
 import type { WriteOp } from '../table/table.ts';
-import type { QueueMessage } from '../workers/queues.ts';
+import type { QueueMessage } from '../workers/sender.ts';
 
 /** How long whoever begins a job has to send its message, before the sweeper does. */
 const TIME_TO_BEGIN = 60_000;

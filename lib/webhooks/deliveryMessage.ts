@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { DueDelivery } from './deliveries.ts';
 import { nextAttemptOf } from './rules/delivery.ts';
 import { plan } from './rules/schedule.ts';
-import type { QueueMessage } from '../workers/queues.ts';
+import type { QueueMessage } from '../workers/sender.ts';
 
 /** What a message about a delivery says: which one, and which attempt. A hint; what is to be done, the stored delivery says. */
 export const DeliveryMessage = z.object({

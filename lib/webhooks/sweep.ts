@@ -6,7 +6,8 @@ import { jobMessage, type JobQueue, type JobSweeper, jobShards, queueOfJob, type
 import { isClaimed, type Pending, swept } from './rules/delivery.ts';
 import type { Timing } from './rules/schedule.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { type QueueSender, sendTo } from '../workers/queues.ts';
+import { sendTo } from '../workers/queues.ts';
+import type { QueueSender } from '../workers/sender.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import { type Backlog, liveBacklog } from './attempt/backlog.ts';
 import { fanOut, type FanOutDeps, fansOut } from '../events/fanOut.ts';

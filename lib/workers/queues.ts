@@ -1,5 +1,5 @@
-import type { Capability } from '../app/capability.ts';
-import { openSender } from './sender.ts';
+import type { Capability, QueueName } from '../app/capability.ts';
+import { openSender, type QueueSender } from './sender.ts';
 
 /** What there is to know of a queue; its consumer is the worker that declares it. */
 export interface QueueDeclaration {
@@ -53,9 +53,7 @@ export const queues = {
     // Each asks the model eight times at once.
     maxConcurrency: 4,
   },
-} as const satisfies Readonly<Record<string, QueueDeclaration>>;
-
-export type QueueName = keyof typeof queues;
+} as const satisfies Readonly<Record<QueueName, QueueDeclaration>>;
 
 /** How often a message is tried before it goes to the dead-letter queue. */
 export const MAX_RECEIVE_COUNT = 5;
@@ -68,24 +66,6 @@ export const queueVariable = {
   jobs: 'JOBS_QUEUE_URL',
   embed: 'EMBED_QUEUE_URL',
 } as const satisfies Readonly<Record<QueueName, string>>;
-
-export interface QueueMessage {
-  /** Sent as JSON; ids, not contents. */
-  readonly body: object;
-  /** Whose message it is: SQS puts a group that keeps the consumers busy behind the others. Up to 128 visible ASCII characters. */
-  readonly groupId?: string | undefined;
-  /** How long nobody gets it, 0 to 900. */
-  readonly delaySeconds?: number | undefined;
-}
-
-export interface QueueSender {
-  /**
-   * Sends any number of messages, in batches. When it throws some may have been sent: a caller that tries again sends them
-   * twice. What SQS does not take for the moment is tried again and then thrown as an error that answers UNAVAILABLE; a
-   * message that it would never take (too large, a delay over 900 s) is a RangeError, and then none is sent.
-   */
-  send(messages: readonly QueueMessage[]): Promise<void>;
-}
 
 /** Send messages, by queue. */
 export const sendTo = {

@@ -1,8 +1,25 @@
 import { type BatchResultErrorEntry, SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 import { inParallel } from '../shared/inParallel.ts';
-import type { QueueMessage, QueueSender } from './queues.ts';
 import { openSqs } from './sqsClient.ts';
 import { LONGEST_DELAY_SECONDS } from './limits.ts';
+
+export interface QueueMessage {
+  /** Sent as JSON; ids, not contents. */
+  readonly body: object;
+  /** Whose message it is: SQS puts a group that keeps the consumers busy behind the others. Up to 128 visible ASCII characters. */
+  readonly groupId?: string | undefined;
+  /** How long nobody gets it, 0 to 900. */
+  readonly delaySeconds?: number | undefined;
+}
+
+export interface QueueSender {
+  /**
+   * Sends any number of messages, in batches. When it throws some may have been sent: a caller that tries again sends them
+   * twice. What SQS does not take for the moment is tried again and then thrown as an error that answers UNAVAILABLE; a
+   * message that it would never take (too large, a delay over 900 s) is a RangeError, and then none is sent.
+   */
+  send(messages: readonly QueueMessage[]): Promise<void>;
+}
 
 const BATCH_ENTRIES = 10;
 /** What one message may have, and all of a batch together. */

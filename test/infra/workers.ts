@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { registeredWorkers } from '../../infra/build/synthesise.ts';
-import type { Capability } from '../../lib/app/capability.ts';
-import { type QueueName, queues, sendTo } from '../../lib/workers/queues.ts';
+import type { Capability, QueueName } from '../../lib/app/capability.ts';
+import { queues, sendTo } from '../../lib/workers/queues.ts';
 import { defineWorker, type Source, type Worker } from '../../lib/app/worker.ts';
 
 const events: Capability<undefined> = { grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }], env: ['TABLE_NAME', 'WEBHOOK_RETRY_SCHEDULE'], open: () => undefined };

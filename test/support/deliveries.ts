@@ -10,7 +10,7 @@ import { fanOut, type FanOutDeps, fansOut } from '../../lib/events/fanOut.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import { sweep, type SweepDeps, sweeps } from '../../lib/webhooks/sweep.ts';
 import { newId } from '../../lib/shared/ids.ts';
-import type { QueueMessage, QueueSender } from '../../lib/workers/queues.ts';
+import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
 import { createWebhookClient } from '../../lib/webhooks/transport/send.ts';
 import { keptMeasures } from './workers.ts';
 

@@ -12,7 +12,7 @@ import type { EndpointHealth } from '../../lib/webhooks/rules/health.ts';
 import type { AttemptOutcome } from '../../lib/webhooks/rules/outcome.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
 import type { WebhookEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
-import type { QueueMessage, QueueSender } from '../../lib/workers/queues.ts';
+import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
 import { keptMeasures } from './workers.ts';
 
 const START = Date.UTC(2026, 10, 20);

@@ -3,7 +3,7 @@ import { type JobMessage, JobStore, type StoredJob } from '../../lib/jobs/jobSto
 import { openTable } from '../../lib/table/table.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runsEmbeddings } from '../../lib/memory/jobs/steps.ts';
-import type { QueueMessage } from '../../lib/workers/queues.ts';
+import type { QueueMessage } from '../../lib/workers/sender.ts';
 
 type Deps = RunJobDeps<'embed'>;
 

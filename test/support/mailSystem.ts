@@ -13,7 +13,7 @@ import type { MailSender, OutgoingMail } from '../../lib/mail/senders/sender.ts'
 import { SendGridSender } from '../../lib/mail/senders/sendGrid.ts';
 import { unsubscribeLinks } from '../../lib/mail/unsubscribe.ts';
 import { newId } from '../../lib/shared/ids.ts';
-import type { QueueMessage } from '../../lib/workers/queues.ts';
+import type { QueueMessage } from '../../lib/workers/sender.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';

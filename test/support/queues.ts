@@ -1,5 +1,6 @@
 import { type FauxqsServer, startFauxqs } from 'fauxqs';
-import { queues, queueVariable, type QueueName } from '../../lib/workers/queues.ts';
+import { queues, queueVariable } from '../../lib/workers/queues.ts';
+import type { QueueName } from '../../lib/app/capability.ts';
 
 /** A message as a consumer would get it, or could once its delay is over. These queues do not keep its group. */
 export interface SentMessage {

@@ -4,7 +4,7 @@ import { environment } from '../../lib/app/capability.ts';
 import type { JobMessage } from '../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
-import type { QueueMessage } from '../../lib/workers/queues.ts';
+import type { QueueMessage } from '../../lib/workers/sender.ts';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import { everyItem } from './items.ts';

@@ -4,7 +4,8 @@ import { disableEndpoints, type EndpointDisabler } from '../disableEndpoints.ts'
 import { endpointRuntime, type EndpointRuntime } from '../endpointHealth.ts';
 import type { WarningDay } from '../rules/autoDisable.ts';
 import type { Timing } from '../rules/schedule.ts';
-import { type QueueSender, sendTo } from '../../workers/queues.ts';
+import { sendTo } from '../../workers/queues.ts';
+import type { QueueSender } from '../../workers/sender.ts';
 import { webhookClient, type WebhookClient } from '../transport/send.ts';
 import type { MessageCall } from '../../app/worker.ts';
 import { tellOwners } from '../../mail/mailFanOut.ts';

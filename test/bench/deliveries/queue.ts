@@ -1,5 +1,5 @@
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
-import type { QueueMessage, QueueSender } from '../../../lib/workers/queues.ts';
+import type { QueueMessage, QueueSender } from '../../../lib/workers/sender.ts';
 
 /** A queue in memory, first in first out, whose messages are worked on as they come, at most `width` at a time. What fails comes again at once. */
 export class BenchQueue implements QueueSender {

@@ -7,7 +7,7 @@ import { openTable } from '../../../lib/table/table.ts';
 import { messageAbout } from '../../../lib/webhooks/deliveryMessage.ts';
 import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advanced.ts';
 import { newId } from '../../../lib/shared/ids.ts';
-import type { QueueMessage } from '../../../lib/workers/queues.ts';
+import type { QueueMessage } from '../../../lib/workers/sender.ts';
 import { startEngine } from '../../support/engine.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 import { printTable, ratio, reached, type Row } from '../report.ts';

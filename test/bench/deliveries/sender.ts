@@ -13,7 +13,7 @@ import { WebhookRequests } from '../../../lib/webhooks/attempt/request.ts';
 import type { Timing } from '../../../lib/webhooks/rules/schedule.ts';
 import { newId } from '../../../lib/shared/ids.ts';
 import type { CountedMetric } from '../../../lib/observability/deliveryMetrics.ts';
-import type { QueueSender } from '../../../lib/workers/queues.ts';
+import type { QueueSender } from '../../../lib/workers/sender.ts';
 import { createWebhookClient } from '../../../lib/webhooks/transport/send.ts';
 import { BenchQueue } from './queue.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { JobEntity, type JobKind, type JobMessage, type JobStore, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps, type Step } from '../../../lib/jobs/runJob.ts';
-import type { QueueMessage } from '../../../lib/workers/queues.ts';
+import type { QueueMessage } from '../../../lib/workers/sender.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -3,7 +3,8 @@ import type { SendMessageBatchCommand, SendMessageBatchCommandInput, SendMessage
 import fc from 'fast-check';
 import { environment } from '../../../lib/app/capability.ts';
 import { toApiError } from '../../../lib/http/middlewares.ts';
-import { type QueueMessage, queues, queueVariable, type QueueSender, sendTo } from '../../../lib/workers/queues.ts';
+import { queues, queueVariable, sendTo } from '../../../lib/workers/queues.ts';
+import type { QueueMessage, QueueSender } from '../../../lib/workers/sender.ts';
 import { SqsSender } from '../../../lib/workers/sender.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 
