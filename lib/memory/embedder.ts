@@ -1,7 +1,6 @@
 import { building, type Capability } from '../app/capability.ts';
-import { LEXICAL_MODEL } from './rules/lexical.ts';
+import { lexical, LEXICAL_MODEL } from './rules/lexical.ts';
 import { asksTitan, TITAN_MODEL } from '../bedrock/titan.ts';
-import { lexicalEmbedder } from './lexicalEmbedder.ts';
 
 /** Turns texts into vectors. Those of two models cannot be compared. */
 export interface Embedder {
@@ -22,6 +21,12 @@ export interface Embedders {
   /** That of a model, if this deployment can ask it: a model of Bedrock only while the setting names it. */
   of(model: string): Embedder | undefined;
 }
+
+/** Computes vectors from words alone, without a model service. */
+export const lexicalEmbedder: Embedder = {
+  model: LEXICAL_MODEL,
+  embed: async (texts) => texts.map(lexical),
+};
 
 /** Turn texts into vectors. */
 export const embeds: Capability<Embedders> = /* @__PURE__ */ building([asksTitan], {

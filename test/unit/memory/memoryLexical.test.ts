@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { DIMENSIONS, lexical } from '../../../lib/memory/rules/lexical.ts';
 import { features } from '../../../lib/memory/rules/lexicalFeatures.ts';
 import { DIMENSIONS as INDEXED } from '../../../lib/memory/vectorIndexes.ts';
-import { lexicalEmbedder } from '../../../lib/memory/lexicalEmbedder.ts';
+import { lexicalEmbedder } from '../../../lib/memory/embedder.ts';
 import { evaluateEmbedding, evaluationJudgments, evaluationQueries, type Precision, type QueryKind } from '../../support/memoryEvaluation.ts';
 
 const alike = (a: string, b: string) => {
