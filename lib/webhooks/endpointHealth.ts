@@ -8,7 +8,7 @@ import { defineEntity, indexPartition, type Key, type Stored } from '../table/en
 import { tenantOf } from '../table/keys.ts';
 import { insert, openTable, replace, type Table } from '../table/table.ts';
 import { AdvancedWebhookConfigEntity } from './configs.ts';
-import { wantedTarget } from './targets.ts';
+import { type EndpointKey, wantedTarget } from './targets.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
 /** What was learnt so long ago says nothing; deliveries are not tried for longer. */
@@ -51,12 +51,6 @@ export const EndpointSlotsEntity = defineEntity({
   sk: (_key: unknown) => ['SLOTS'],
   expiresAt: ({ expiresAt }) => expiresAt,
 });
-
-/** Which endpoint, or URL of basic webhooks. */
-export interface EndpointKey {
-  readonly tenant: string;
-  readonly endpointId: string;
-}
 
 /** How many endpoints are in trouble. */
 export interface Ailing {

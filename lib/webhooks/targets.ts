@@ -5,7 +5,12 @@ import type { Stored } from '../table/entity.ts';
 import { type Wanted, wanted } from '../table/table.ts';
 import { BasicWebhookConfigEntity } from './configs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
-import type { EndpointKey } from './endpointHealth.ts';
+
+/** Which endpoint, or URL of basic webhooks. */
+export interface EndpointKey {
+  readonly tenant: string;
+  readonly endpointId: string;
+}
 
 /** Where a delivery goes, as it is stored now: an advanced endpoint, or a URL of basic webhooks. One that is off or gone is none. */
 export type Target =
