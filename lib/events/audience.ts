@@ -26,6 +26,9 @@ export interface OccurredEvent {
   readonly payload: EventPayload;
 }
 
+/** Makes deliveries of another kind of an event, such as mails; once more for the same event changes nothing. */
+export type Consumer = (event: OccurredEvent) => Promise<void>;
+
 export interface AudienceDeps {
   readonly table: Table;
   /** The time, epoch ms. */

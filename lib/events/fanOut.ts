@@ -9,14 +9,11 @@ import { inParallel } from '../shared/inParallel.ts';
 import { sendTo } from '../workers/queues.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import type { WorkerCall } from '../app/worker.ts';
-import type { OccurredEvent } from './audience.ts';
+import type { Consumer } from './audience.ts';
 import { inAppFanOut } from '../notifications/inAppFanOut.ts';
 import { mailFanOut } from '../mail/mailFanOut.ts';
 import { messageAbout } from '../webhooks/deliveryMessage.ts';
 import { deliveryTiming } from '../webhooks/deliveryTiming.ts';
-
-/** Makes deliveries of another kind of an event, such as mails; once more for the same event changes nothing. */
-export type Consumer = (event: OccurredEvent) => Promise<void>;
 
 export interface FanOutDeps {
   readonly outbox: Pick<EventStore, 'toDeliver' | 'fannedOut'>;

@@ -12,9 +12,8 @@ import type { MailSubject } from './rules/mail.ts';
 import { mailsEvent } from './rules/provider.ts';
 import { sendTo } from '../workers/queues.ts';
 import type { QueueSender } from '../workers/sender.ts';
-import { type AudienceDeps, audienceRules } from '../events/audience.ts';
-import type { TellOwner } from '../webhooks/attempt/attemptContext.ts';
-import type { Consumer } from '../events/fanOut.ts';
+import { type AudienceDeps, audienceRules, type Consumer } from '../events/audience.ts';
+import type { WarningDay } from '../webhooks/rules/autoDisable.ts';
 import { mailTiming, messageAboutMail } from './mailMessage.ts';
 
 interface MakeDeps {
@@ -60,6 +59,20 @@ async function make({ mails, queue, timing, clock }: MakeDeps, tenant: string, w
   const now = clock();
   await queue.send(made.flatMap((mail) => messageAboutMail(mail, now)));
 }
+
+/** What the owner of a workspace is told of an endpoint that fails: that it will be disabled, or that it was. */
+export interface EndpointTrouble {
+  readonly endpointId: string;
+  readonly url: string;
+  /** After how many days of failures it is told; or that the endpoint is disabled now. */
+  readonly stage: WarningDay | 'disabled';
+  /** The first failure that no success followed, epoch ms. */
+  readonly failingSince: number;
+  readonly now: number;
+}
+
+/** Tells the owner of a workspace; once, however often it is called for the same endpoint, stage and failure. */
+export type TellOwner = (tenant: string, trouble: EndpointTrouble) => Promise<void>;
 
 /** What the owner of a workspace is told by mail. */
 export type OwnerNotice = Exclude<MailSubject, { kind: 'event' }>;

@@ -5,7 +5,8 @@ import { AttemptEntity, type Attempt, type DeliveryKey, DeliveryEntity } from '.
 import { emit, EventEntity, type NewEvent } from '../../lib/events/outbox.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { deliver } from '../../lib/webhooks/attempt/deliver.ts';
-import { type DeliverDeps, delivers, type EndpointTrouble } from '../../lib/webhooks/attempt/attemptContext.ts';
+import { type DeliverDeps, delivers } from '../../lib/webhooks/attempt/attemptContext.ts';
+import type { EndpointTrouble } from '../../lib/mail/mailFanOut.ts';
 import { fanOut, type FanOutDeps, fansOut } from '../../lib/events/fanOut.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import { sweep, type SweepDeps, sweeps } from '../../lib/webhooks/sweep.ts';

@@ -1,15 +1,13 @@
 import type { Revision, StoredDelivery } from '../deliveries.ts';
-import type { Stored } from '../../table/entity.ts';
 import { claimed, type Delivery, ended, isPending, nextAttemptOf, type Pending } from '../rules/delivery.ts';
-import type { EndpointHealth } from '../rules/health.ts';
 import { afterResult, type AttemptOutcome } from '../rules/outcome.ts';
 import type { CountedMetric } from '../../observability/deliveryMetrics.ts';
 import type { Sent } from '../transport/send.ts';
 import type { Delivering } from './attemptContext.ts';
 import { exhaustion, type LastAttempt, seeToDisabling } from './exhaustion.ts';
-import { learn } from './updateHealth.ts';
+import { type Circumstances, learn } from './updateHealth.ts';
 import { messageAbout } from '../deliveryMessage.ts';
-import { defer, type NearTurn, turnAt } from './reserveSlot.ts';
+import { defer, turnAt } from './reserveSlot.ts';
 
 /** A delivery in our hands. */
 type Claimed = Pending & Revision & { readonly claim: string };
@@ -18,16 +16,6 @@ type Claimed = Pending & Revision & { readonly claim: string };
 const TRIES = 10;
 
 const counters: Readonly<Record<AttemptOutcome, CountedMetric>> = { delivered: 'AttemptsDelivered', failed: 'AttemptsFailed', timeout: 'AttemptsTimedOut', refused: 'AttemptsRefused' };
-
-/** What is known of the endpoint when an attempt is made. */
-export interface Circumstances {
-  /** What is stored of its health. */
-  readonly stored: Stored<EndpointHealth> | undefined;
-  /** Whether it is the attempt that finds out whether the endpoint is well again. */
-  readonly probe: boolean;
-  /** Its place in the endpoint's rate limit, where that has one. */
-  readonly turn?: NearTurn | undefined;
-}
 
 /** Makes the next attempt of a delivery, if it is ours to make, and sees to what follows from it. */
 export async function attempt(delivering: Delivering, delivery: Pending & Revision, known: Circumstances): Promise<void> {

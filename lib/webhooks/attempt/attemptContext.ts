@@ -2,30 +2,15 @@ import { building, type Capability } from '../../app/capability.ts';
 import { attemptDeliveries, type DeliveryStore } from '../deliveries.ts';
 import { disableEndpoints, type EndpointDisabler } from '../disableEndpoints.ts';
 import { endpointRuntime, type EndpointRuntime } from '../endpointHealth.ts';
-import type { WarningDay } from '../rules/autoDisable.ts';
 import type { Timing } from '../rules/schedule.ts';
 import { sendTo } from '../../workers/queues.ts';
 import type { QueueSender } from '../../workers/sender.ts';
 import { webhookClient, type WebhookClient } from '../transport/send.ts';
 import type { MessageCall } from '../../app/worker.ts';
-import { tellOwners } from '../../mail/mailFanOut.ts';
+import { type EndpointTrouble, type TellOwner, tellOwners } from '../../mail/mailFanOut.ts';
 import type { DeliveryMessage } from '../deliveryMessage.ts';
 import { webhookRequests, type WebhookRequests } from './request.ts';
 import { deliveryTiming } from '../deliveryTiming.ts';
-
-/** What the owner of a workspace is told of an endpoint that fails: that it will be disabled, or that it was. */
-export interface EndpointTrouble {
-  readonly endpointId: string;
-  readonly url: string;
-  /** After how many days of failures it is told; or that the endpoint is disabled now. */
-  readonly stage: WarningDay | 'disabled';
-  /** The first failure that no success followed, epoch ms. */
-  readonly failingSince: number;
-  readonly now: number;
-}
-
-/** Tells the owner of a workspace; once, however often it is called for the same endpoint, stage and failure. */
-export type TellOwner = (tenant: string, trouble: EndpointTrouble) => Promise<void>;
 
 /** What delivering needs. */
 export interface DeliverDeps {

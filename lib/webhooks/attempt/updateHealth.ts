@@ -3,8 +3,18 @@ import type { Stored } from '../../table/entity.ts';
 import { warningDue } from '../rules/autoDisable.ts';
 import { pausesFor } from '../rules/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt } from '../rules/health.ts';
-import type { Circumstances } from './attempt.ts';
+import type { NearTurn } from './reserveSlot.ts';
 import { type Delivering, tellOwner } from './attemptContext.ts';
+
+/** What is known of the endpoint when an attempt is made. */
+export interface Circumstances {
+  /** What is stored of its health. */
+  readonly stored: Stored<EndpointHealth> | undefined;
+  /** Whether it is the attempt that finds out whether the endpoint is well again. */
+  readonly probe: boolean;
+  /** Its place in the endpoint's rate limit, where that has one. */
+  readonly turn?: NearTurn | undefined;
+}
 
 /** How often what was learnt is written again when others learn at the same time. */
 const TRIES = 5;
