@@ -7,7 +7,7 @@ import { isRateLimited } from '../../lib/http/capabilities.ts';
 import { runbooks } from './alarmText.ts';
 import { MILLION, prices } from '../commands/cost/prices.ts';
 import { apiMetric, deliveryMetric, faultsOf, functionMetric, queueMetric, tableMetric, workerFailures } from './metrics.ts';
-import type { MonitoringProps } from './monitoring.ts';
+import type { MonitoringProps } from './alarms.ts';
 import { MEMORY_MB as DEFAULT_MEMORY_MB } from '../constructs/lambdaFunction.ts';
 import { queueNames } from '../constructs/queues.ts';
 import { familyQueries, QUERIED_LOG_GROUPS, queryText } from './savedQueries.ts';

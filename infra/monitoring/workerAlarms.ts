@@ -3,7 +3,7 @@ import { queues as declarations, type QueueDeclaration } from '../../lib/workers
 import type { Worker } from '../../lib/app/worker.ts';
 import { alarmText, type AlarmText, runbooks } from './alarmText.ts';
 import { deliveryMetric, functionMetric, queueMetric, workerCrashes, workerFaults } from './metrics.ts';
-import type { AlarmDeclaration, MonitoringProps } from './monitoring.ts';
+import type { AlarmDeclaration, MonitoringProps } from './alarms.ts';
 import { pascal } from '../constructs/names.ts';
 import { queueNames } from '../constructs/queues.ts';
 import { queryName, workerQueries } from './savedQueries.ts';
