@@ -5,7 +5,6 @@ import type { Asset } from '../../lib/app/asset.ts';
 import { endpointId, sourceFile } from '../../lib/app/endpoint.ts';
 import { isTwin, type Routed } from '../../lib/app/page.ts';
 import { type Worker, workerFile, workerId } from '../../lib/app/worker.ts';
-import { fileText } from './files.ts';
 
 /** The id of the function that answers unknown paths and wrong methods. */
 export const DEFAULT_FUNCTION = 'default';
@@ -37,7 +36,13 @@ export function entriesOf(endpoints: readonly Routed[], workers: readonly Pick<W
  * Bundles functions, each into `<outdir>/<id>/index.mjs` (dots in the id become hyphens), in one call of esbuild, which parses what they share only once.
  * The files that assets read are put beside their bundles. What was in `outdir` before is removed.
  */
-export async function buildFunctions({ entries, assets = [], outdir }: { entries: Entries; assets?: readonly Pick<Asset, 'path' | 'files'>[]; outdir: string }): Promise<Built> {
+export async function buildFunctions({ entries, assets = [], fileText = noFile, outdir }: {
+  entries: Entries;
+  assets?: readonly Pick<Asset, 'path' | 'files'>[];
+  /** Returns the text of a file that an asset reads, by its name. */
+  fileText?: (name: string) => Promise<string>;
+  outdir: string;
+}): Promise<Built> {
   const target = targetOf(outdir);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
@@ -67,6 +72,10 @@ export async function buildFunctions({ entries, assets = [], outdir }: { entries
   // Beside the functions' folders, not in them: it would change the hash of what is uploaded.
   await writeFile(join(target, METAFILE), JSON.stringify(metafile));
   return { outdir: target, metafile, folder: (id) => join(target, folderName(id)) };
+}
+
+function noFile(name: string): Promise<string> {
+  throw new Error(`Nothing makes the file ${name}`);
 }
 
 /** What was built into a folder before, perhaps by another process. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type OpenApiDocument, openApiDocument } from '../../lib/openapi/document.ts';
 import { type Placed, unplaced } from '../../lib/openapi/place.ts';
 import { projectDir } from './build.ts';
-import { registeredEndpoints } from './synthesise.ts';
+import { registeredEndpoints } from './registry.ts';
 
 /** The OpenAPI document of everything that is registered. */
 export async function referenceDocument(place: Placed): Promise<OpenApiDocument> {

@@ -3,48 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import * as registry from '../../functions/index.ts';
-import * as pages from '../../functions/pages.ts';
-import * as workers from '../../functions/workers/index.ts';
-import type { Asset } from '../../lib/app/asset.ts';
-import type { Endpoint } from '../../lib/app/endpoint.ts';
-import type { Page, Routed } from '../../lib/app/page.ts';
-import type { Worker } from '../../lib/app/worker.ts';
 import { type Built, buildFunctions, entriesOf, projectDir } from './build.ts';
+import { fileText } from './files.ts';
+import { registeredAssets, registeredRoutes, registeredWorkers } from './registry.ts';
 import { readSettings, type Settings } from '../stacks/settings.ts';
 import { Backend } from '../stacks/backend.ts';
 
 /** The root stack's id and, unless the CLI is told otherwise, its name. */
 export const STACK = 'CollaborationBackend';
 
-/** Every endpoint of the registry. */
-export function registeredEndpoints(): readonly Endpoint[] {
-  return Object.values(registry as Record<string, Endpoint>);
-}
-
-/** Everything of the registry of what browsers open. */
-export function registeredPages(): readonly (Page | Asset)[] {
-  return Object.values(pages as Record<string, Page | Asset>);
-}
-
-/** The assets among it. */
-export function registeredAssets(): readonly Asset[] {
-  return registeredPages().filter((one) => one.kind === 'asset');
-}
-
-/** Everything that a function of its own answers. */
-export function registeredRoutes(): readonly Routed[] {
-  return [...registeredEndpoints(), ...registeredPages()];
-}
-
-/** Every worker of its registry. */
-export function registeredWorkers(): readonly Worker[] {
-  return Object.values(workers as Record<string, Worker>);
-}
-
 /** Bundles the function of everything that is registered. */
 export function buildRegistered(outdir: string): Promise<Built> {
-  return buildFunctions({ entries: entriesOf(registeredRoutes(), registeredWorkers()), assets: registeredAssets(), outdir });
+  return buildFunctions({ entries: entriesOf(registeredRoutes(), registeredWorkers()), assets: registeredAssets(), fileText, outdir });
 }
 
 /** The settings that an app's context gives; throws for wrong ones and for names that are none, naming them. */

@@ -2,7 +2,7 @@
 import { costsOfCalls, costsOfDeliveries } from './cost/calls.ts';
 import { idleBill, totalOf } from './cost/idle.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
-import { registeredEndpoints } from '../build/synthesise.ts';
+import { registeredEndpoints } from '../build/registry.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run cost [-- --help]

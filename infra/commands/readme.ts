@@ -12,7 +12,7 @@ import type { Source } from '../../lib/app/worker.ts';
 import { projectDir } from '../build/build.ts';
 import { clientMethods, clientMethodsFile } from '../build/client.ts';
 import { readSettings, settingMeaning, settingNames, settingValues } from '../stacks/settings.ts';
-import { registeredEndpoints, registeredWorkers } from '../build/synthesise.ts';
+import { registeredEndpoints, registeredWorkers } from '../build/registry.ts';
 
 type AnyEntity = Entity<never, never, never>;
 

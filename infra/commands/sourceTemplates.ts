@@ -6,7 +6,8 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { synthesisedTemplates } from './checkDeploy.ts';
 import { readSettings } from '../stacks/settings.ts';
 import { Backend } from '../stacks/backend.ts';
-import { registeredRoutes, registeredWorkers, STACK } from '../build/synthesise.ts';
+import { STACK } from '../build/synthesise.ts';
+import { registeredRoutes, registeredWorkers } from '../build/registry.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
 /** The templates of this source with the settings of a deployment that has alarms, for commands that read them. Without bundles, which take longest to make. */

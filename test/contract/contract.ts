@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import * as z from 'zod';
-import { registeredEndpoints } from '../../infra/build/synthesise.ts';
+import { registeredEndpoints } from '../../infra/build/registry.ts';
 import type { AuthLevel, Endpoint } from '../../lib/app/endpoint.ts';
 import { type DocumentedResponse, type JsonSchema, openApiDocument } from '../../lib/openapi/document.ts';
 import type { Headers, Response } from '../support/requests.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
-import { registeredPages, registeredWorkers } from '../../infra/build/synthesise.ts';
+import { registeredPages, registeredWorkers } from '../../infra/build/registry.ts';
 import { endpoints } from './contract.ts';
 
 /** Imports a module in a process without an environment; prints what the import read and what it left open. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { registeredWorkers } from '../../infra/build/synthesise.ts';
+import { registeredWorkers } from '../../infra/build/registry.ts';
 import type { Capability, QueueName } from '../../lib/app/capability.ts';
 import { queues, sendTo } from '../../lib/workers/queues.ts';
 import { defineWorker, type Source, type Worker } from '../../lib/app/worker.ts';

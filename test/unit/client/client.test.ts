@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { projectDir } from '../../../infra/build/build.ts';
 import { clientMethods, clientMethodsFile } from '../../../infra/build/client.ts';
-import { registeredEndpoints } from '../../../infra/build/synthesise.ts';
+import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import { createClient, type Methods, pages, readWebhook, ServiceError, WebhookNotGenuine } from '../../../lib/client/index.ts';
 import { errorCatalogue, type ErrorStatus } from '../../../lib/shared/errors.ts';
 

@@ -3,7 +3,7 @@ import { costOfCall, costsOfCalls, costsOfDeliveries, pinnedCapacity, pinnedDeli
 import { idleBill, totalOf } from '../../../infra/commands/cost/idle.ts';
 import { prices } from '../../../infra/commands/cost/prices.ts';
 import { deployedResources } from '../../../infra/commands/cost.ts';
-import { registeredEndpoints, registeredWorkers } from '../../../infra/build/synthesise.ts';
+import { registeredEndpoints, registeredWorkers } from '../../../infra/build/registry.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 
 describe('the idle bill', () => {
