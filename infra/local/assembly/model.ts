@@ -1,6 +1,7 @@
 import type { Assembly } from './cloudAssembly.ts';
+import type { FunctionModel } from './functionModel.ts';
 import { batchSourcesOf, type QueueModel, type QueueSourceModel, queuesOf, type ScheduleModel, schedulesOf, type StreamSourceModel } from '../streams/eventSourceModels.ts';
-import { allows, type Statement } from '../iam/iam.ts';
+import { allows } from '../iam/iam.ts';
 import { streamArn } from '../iam/identity.ts';
 import { type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
 import { type Roles, rolesOf } from '../iam/roles.ts';
@@ -12,18 +13,6 @@ export interface TableModel {
   readonly streamArn: string;
   /** As CloudFormation has them. */
   readonly properties: Record<string, unknown>;
-}
-
-export interface FunctionModel {
-  readonly name: string;
-  readonly arn: string;
-  readonly codeDir: string;
-  /** `index.handler`: file and export. */
-  readonly handler: string;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly timeoutSeconds: number;
-  readonly memoryMb: number;
-  readonly statements: readonly Statement[];
 }
 
 export interface RouteModel {

@@ -1,4 +1,4 @@
-import type { FunctionModel } from '../assembly/model.ts';
+import type { FunctionModel } from '../assembly/functionModel.ts';
 
 /** The settings that may be others here than in the template, so that nobody who tries something out has to wait for it. */
 export const localVariables = [

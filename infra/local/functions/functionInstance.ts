@@ -7,7 +7,7 @@ import type { FunctionLog } from './functionLog.ts';
 import { ACCOUNT, REGION } from '../iam/identity.ts';
 import type { Measurements } from '../metrics/measurements.ts';
 import { MetricLines } from '../metrics/metricLines.ts';
-import type { FunctionModel } from '../assembly/model.ts';
+import type { FunctionModel } from '../assembly/functionModel.ts';
 
 /** How long a function may take to load; the time of a call counts from when it is loaded, as in Lambda. */
 const LOAD_MILLISECONDS = 60_000;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { FunctionError, FunctionInstance, type FunctionObserver } from './functionInstance.ts';
-import type { FunctionModel } from '../assembly/model.ts';
+import type { FunctionModel } from '../assembly/functionModel.ts';
 
 const IDLE_MILLISECONDS = 60_000;
 const MAX_LIVE = 40;

@@ -6,7 +6,8 @@ import type { LocalRequest } from '../console/localRequest.ts';
 import { gatewayAnswer, type GatewayAnswer, httpApiAnswer } from './httpApiAnswer.ts';
 import { isLoopbackHost } from '../hosts.ts';
 import { httpApiEvent, splitTarget } from './httpApiEvent.ts';
-import type { FunctionModel, RouteModel } from '../assembly/model.ts';
+import type { RouteModel } from '../assembly/model.ts';
+import type { FunctionModel } from '../assembly/functionModel.ts';
 import { StartError } from '../startError.ts';
 
 /** What an HTTP API takes of a body, and Lambda of an event and an answer. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ACCOUNT } from './identity.ts';
 import type { Statement } from './iam.ts';
-import type { FunctionModel } from '../assembly/model.ts';
+import type { FunctionModel } from '../assembly/functionModel.ts';
 import { signatureVerifier } from './signature.ts';
 
 /** Who calls AWS: a function under its role, or the operator, who may do everything. */

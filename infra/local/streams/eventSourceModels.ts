@@ -1,6 +1,6 @@
 import { type EventFilter, eventFilter } from './eventFilter.ts';
 import { allows } from '../iam/iam.ts';
-import type { FunctionModel } from '../assembly/model.ts';
+import type { FunctionModel } from '../assembly/functionModel.ts';
 import { StartError } from '../startError.ts';
 import type { Resource } from '../assembly/template.ts';
 

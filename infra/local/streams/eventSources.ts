@@ -1,6 +1,6 @@
 import type { QueueSourceModel, ScheduleModel } from './eventSourceModels.ts';
 import type { Measurements } from '../metrics/measurements.ts';
-import type { FunctionModel } from '../assembly/model.ts';
+import type { FunctionModel } from '../assembly/functionModel.ts';
 import { type Messages, QueueSource } from '../queues/queueSource.ts';
 import type { QueueStore } from '../queues/queueStore.ts';
 import { Schedule } from '../functions/schedule.ts';

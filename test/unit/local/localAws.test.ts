@@ -12,7 +12,7 @@ import { AwsEndpoint } from '../../../infra/local/iam/awsEndpoint.ts';
 import type { Consumed } from '../../../infra/local/table/consumedCapacity.ts';
 import type { Message } from '../../../infra/local/mail/eml.ts';
 import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
-import type { FunctionModel } from '../../../infra/local/assembly/model.ts';
+import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { type AccessKey, Principals } from '../../../infra/local/iam/principals.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
 import { signRequest } from '../../support/signRequest.ts';

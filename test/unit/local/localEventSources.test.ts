@@ -4,7 +4,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { failedItems } from '../../../infra/local/queues/batchAnswer.ts';
 import type { QueueModel, QueueSourceModel, StreamSourceModel } from '../../../infra/local/streams/eventSourceModels.ts';
-import type { FunctionModel } from '../../../infra/local/assembly/model.ts';
+import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { QueueSource } from '../../../infra/local/queues/queueSource.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
 import { Schedule } from '../../../infra/local/functions/schedule.ts';

@@ -6,7 +6,7 @@ import { BroadcastChannel } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { functionEnvironment } from '../../../infra/local/functions/functionEnvironment.ts';
 import { FunctionPool, type PoolOptions } from '../../../infra/local/functions/functionPool.ts';
-import type { FunctionModel } from '../../../infra/local/assembly/model.ts';
+import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { localSettings } from '../../../infra/local/settings.ts';
 
 let codeDir: string;

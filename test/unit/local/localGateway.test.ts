@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { LocalRequest } from '../../../infra/local/console/localRequest.ts';
 import { Gateway } from '../../../infra/local/gateway/gateway.ts';
-import type { FunctionModel, RouteModel } from '../../../infra/local/assembly/model.ts';
+import type { RouteModel } from '../../../infra/local/assembly/model.ts';
+import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 
 let gateway: Gateway;
 let events: APIGatewayProxyEventV2[];

@@ -1,0 +1,14 @@
+import type { Statement } from '../iam/iam.ts';
+
+/** A function as the template describes it. */
+export interface FunctionModel {
+  readonly name: string;
+  readonly arn: string;
+  readonly codeDir: string;
+  /** `index.handler`: file and export. */
+  readonly handler: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  readonly statements: readonly Statement[];
+}
