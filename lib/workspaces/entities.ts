@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { apiKeyTypes } from './rules/workspaces.ts';
 import { limitClasses } from './rules/rateLimit.ts';
 import { features } from '../app/endpoint.ts';
 import { defineEntity } from '../table/entity.ts';
@@ -68,8 +69,6 @@ export const ApiKeyEntity = defineEntity({
   pk: (of: { apiKey: string }) => [of.apiKey],
   sk: (_key: unknown) => ['KEY'],
 });
-
-export const apiKeyTypes = ['testing', 'production'] as const;
 
 /** An API key as its workspace lists it. */
 export const WorkspaceApiKeyEntity = defineEntity({

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { apiKeyTypes } from '../entities.ts';
 import { dict } from '../../shared/collections.ts';
 import { Name, Text } from '../../shared/schema.ts';
 
@@ -23,6 +22,7 @@ export const AvatarUrl = z.url({ protocol: /^https?$/, error: 'must be a valid h
 /** How long an owner has to verify the address: one minute to 48 hours. */
 export const VerifyWithinMs = z.int().min(60_000).max(2 * DAY_MILLISECONDS);
 
+export const apiKeyTypes = ['testing', 'production'] as const;
 export const ApiKeyType = z.enum(apiKeyTypes);
 
 /** An API key as answers show it. */
