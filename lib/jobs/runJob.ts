@@ -1,6 +1,6 @@
 import { type JobKind, type JobKindOn, jobMessage, type JobMessage, type JobQueue, type JobStore, type StepResult, type StoredJob } from './jobStore.ts';
 import type { QueueSender } from '../workers/sender.ts';
-import { LONGEST_DELAY_SECONDS } from '../workers/limits.ts';
+import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { MessageCall } from '../app/worker.ts';
 
 /** Does a step of a job, for a second or two. Done again, beside itself or from an earlier state, it does no harm. */

@@ -1,7 +1,7 @@
 import { type BatchResultErrorEntry, SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 import { inParallel } from '../shared/inParallel.ts';
 import { openSqs } from './sqsClient.ts';
-import { LONGEST_DELAY_SECONDS } from './limits.ts';
+import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 
 export interface QueueMessage {
   /** Sent as JSON; ids, not contents. */

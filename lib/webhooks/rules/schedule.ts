@@ -1,4 +1,4 @@
-import { LONGEST_DELAY_SECONDS } from '../../workers/limits.ts';
+import { LONGEST_DELAY_SECONDS } from '../../shared/sqsLimits.ts';
 
 /** When attempts are made, and how long a message may take; milliseconds. */
 export interface Timing {
