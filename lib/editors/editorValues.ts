@@ -3,7 +3,7 @@ import { openDocument } from './rules/yjs/document.ts';
 import { readValue } from './rules/yjs/reading.ts';
 import type { CrdtType } from './rules/yjs/values.ts';
 import { type EditorRecord, editorRecord } from './rules/editors.ts';
-import { ANSWER_BYTES } from '../http/envelope.ts';
+import { ANSWER_BYTES } from '../shared/bytes.ts';
 import type { DocumentPlace } from '../content/documentScope.ts';
 import { openTable, type Table } from '../table/table.ts';
 import type { EditorState } from './editorState.ts';

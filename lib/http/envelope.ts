@@ -6,8 +6,6 @@ import { isNestedDeeper } from './jsonDepth.ts';
 
 /** The largest body in bytes; what the platform refuses above 6 MB never reaches a function. */
 export const BODY_BYTES = 5_500_000;
-/** The largest answer in bytes, safely below the 6 MB that a function may return. */
-export const ANSWER_BYTES = 5_000_000;
 /** How deep a body may be nested; the envelope itself is the first level. */
 export const BODY_LEVELS = 128;
 /** What Lambda takes of an answer as JSON, without 64 KB for its headers. */

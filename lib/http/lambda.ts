@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as z from 'zod';
-import { isLongerThan } from '../shared/bytes.ts';
+import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import { environment, openAll, type Uses } from '../app/capability.ts';
 import { type AuthLevel, type Call, type Caller, endpointId, type EndpointOf, type TwinOf } from '../app/endpoint.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
@@ -10,7 +10,7 @@ import { routeKey } from '../app/page.ts';
 import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { isRateLimited, takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
-import { ANSWER_BYTES, carried, failure, success } from './envelope.ts';
+import { carried, failure, success } from './envelope.ts';
 import { type Answer, idempotency } from './idempotency.ts';
 import { authenticate, limitCalls, parseBody, type State, toApiError, validateInput } from './middlewares.ts';
 import { type Handler, stack } from './stack.ts';

@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import { isLongerThan } from '../shared/bytes.ts';
+import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import type { Uses } from '../app/capability.ts';
 import { type AuthLevel, type Call, type EndpointOf, otherVersion, type TwinOf } from '../app/endpoint.ts';
 import { type ApiError, invalid } from '../shared/errors.ts';
 import { withFieldChanges } from '../shared/schema.ts';
-import { ANSWER_BYTES } from './envelope.ts';
 
 /** Of how many pages an answer without pages is put together at most. */
 const MOST_PAGES = 5;

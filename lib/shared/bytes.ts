@@ -1,3 +1,6 @@
+/** The largest answer in bytes, safely below the 6 MB that a function may return. */
+export const ANSWER_BYTES = 5_000_000;
+
 /** A UTF-16 unit takes at most this many bytes in UTF-8. */
 const BYTES_PER_UNIT = 3;
 
