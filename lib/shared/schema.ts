@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { isLongerThan } from './bytes.ts';
 import { dict } from './collections.ts';
-import { resourceTypes } from '../directory/rules/access.ts';
 import { filterOperators, isOrdered, listOperators, orderOperators } from '../directory/rules/documentFilters.ts';
 
 /** The limits that every free field has (UTF-8 bytes) and every list (items). */
@@ -228,10 +227,6 @@ export function notTogether(one: string, ...others: readonly string[]) {
   return z.refine<Record<string, unknown>>((input) => !given(input, one) || !others.some((other) => given(input, other)),
     { path: [one], error: `must not be given together with ${others.join(', ')}` });
 }
-
-/** An organization, folder or document that a permission call names; the last two lie in an organization. */
-export const NamedResource = z.object({ type: z.enum(resourceTypes), id: Id, organizationId: optional(Id) })
-  .check(z.refine(({ type, organizationId }) => type === 'organization' || organizationId !== undefined, { path: ['organizationId'], error: 'is required for folders and documents' }));
 
 /** Access context: per field one value or several, at most 200 in all. */
 export const AccessContext = OpenObject.check(

@@ -4,7 +4,8 @@ import { grantAccess } from '../../../../lib/directory/users.ts';
 import { accessFields, accessRoles, defaultAccessRole } from '../../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { AccessContext, Id, limits, list, NamedResource, optional, UnixSeconds } from '../../../../lib/shared/schema.ts';
+import { AccessContext, Id, limits, list, optional, UnixSeconds } from '../../../../lib/shared/schema.ts';
+import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/auth/permissions/add',

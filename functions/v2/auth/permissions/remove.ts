@@ -3,7 +3,8 @@ import { findResources } from '../../../../lib/directory/resources.ts';
 import { revokeGrants } from '../../../../lib/directory/users.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id, limits, list, NamedResource } from '../../../../lib/shared/schema.ts';
+import { Id, limits, list } from '../../../../lib/shared/schema.ts';
+import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts';
 
 export const endpoint = defineEndpoint({
   path: '/v2/auth/permissions/remove',
