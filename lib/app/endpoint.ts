@@ -2,10 +2,7 @@ import type * as z from 'zod';
 import type { Capability, Opened, Uses } from './capability.ts';
 import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
 import type { ErrorStatus } from '../shared/errors.ts';
-
-/** What the operator can withhold from an API key (spec 4.6). */
-export const features = ['advancedWebhooks'] as const;
-export type Feature = (typeof features)[number];
+import type { Feature } from '../shared/features.ts';
 
 /** Who calls, as verified from the headers. The tenant is the API key: everything a customer stores lives under it. */
 export interface ApiKeyCaller {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { apiKeyTypes } from './rules/workspaces.ts';
 import { limitClasses } from './rules/rateLimit.ts';
-import { features } from '../app/endpoint.ts';
+import { features } from '../shared/features.ts';
 import { defineEntity } from '../table/entity.ts';
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
