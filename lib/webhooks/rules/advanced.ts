@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { ApiKeyCaller } from '../../app/endpoint.ts';
 import { ApiError } from '../../shared/errors.ts';
+import type { Feature } from '../../shared/features.ts';
 import { optional } from '../../shared/schema.ts';
 import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
@@ -47,8 +47,10 @@ export function showAdvancedConfig(config: AdvancedWebhookConfig = initialAdvanc
   return AdvancedWebhookConfig.parse(config);
 }
 
-/** Who calls, as far as the operator's offer goes. */
-type Offered = Pick<ApiKeyCaller, 'withheld'>;
+/** The features that the operator withholds from the caller. */
+interface Offered {
+  readonly withheld: readonly Feature[];
+}
 
 /** FAILED_PRECONDITION where the operator does not offer advanced webhooks (spec 4.6). */
 export function requireAvailable({ withheld }: Offered): void {

@@ -1,0 +1,113 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+
+const projectDir = join(import.meta.dirname, '../../..');
+
+/** File -> the files of the project that it imports. */
+type Imports = ReadonlyMap<string, readonly string[]>;
+
+/** Reads what each source file imports; packages and types of packages are left out. */
+function importsOf(sources: ReadonlyMap<string, string>): Imports {
+  return new Map([...sources].map(([file, text]) => {
+    const specifiers = [...text.matchAll(/(?:^|\n)(?:import|export)\b[^;'"]*?from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/g)].map(([, from, dynamic]) => (from ?? dynamic) as string);
+    return [file, specifiers.map((specifier) => normalize(join(dirname(file), specifier))).filter((target) => sources.has(target))];
+  }));
+}
+
+/** Returns the circles of imports: groups of files that all reach each other (Tarjan's strongly connected components). */
+function circles(imports: Imports): string[][] {
+  const found: string[][] = [];
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const path: string[] = [];
+  const onPath = new Set<string>();
+  const visit = (file: string) => {
+    order.set(file, order.size);
+    lowest.set(file, order.get(file)!);
+    path.push(file);
+    onPath.add(file);
+    for (const target of imports.get(file) ?? []) {
+      if (!order.has(target)) visit(target);
+      if (onPath.has(target)) lowest.set(file, Math.min(lowest.get(file)!, lowest.get(target)!));
+    }
+    if (lowest.get(file) !== order.get(file)) return;
+    const group = path.splice(path.indexOf(file));
+    for (const member of group) onPath.delete(member);
+    if (group.length > 1) found.push(group.sort());
+  };
+  for (const file of imports.keys()) if (!order.has(file)) visit(file);
+  return found;
+}
+
+const isRule = (file: string) => /^lib\/\w+\/rules(\.ts$|\/)/.test(file);
+
+/** What rules may import besides rules: shared helpers, and adapters that are functions of values. */
+const pure = /^lib\/(shared|files|net)\/|^lib\/crypto\/publicKey\.ts$/;
+
+/** Returns `importer -> imported` for every import of a rule that may reach a store, an SDK or HTTP. */
+function impureRules(imports: Imports): string[] {
+  return [...imports].filter(([file]) => isRule(file)).flatMap(([file, targets]) => targets.filter((target) => !isRule(target) && !pure.test(target)).map((target) => `${file} -> ${target}`));
+}
+
+/** Returns `importer -> imported` for every import of one feature into a folder of another one, except its rules. */
+function innerImports(imports: Imports): string[] {
+  const folderOf = (file: string) => /^lib\/(\w+)\//.exec(file)?.[1];
+  const isInner = (target: string) => target.split('/').length > 3 && !isRule(target) && !/^lib\/(workspaces\/configs|directory\/folders)\//.test(target);
+  return [...imports].flatMap(([file, targets]) => (file.startsWith('lib/') ? targets.filter((target) => isInner(target) && folderOf(file) !== folderOf(target)).map((target) => `${file} -> ${target}`) : []));
+}
+
+const files = globSync('{functions,lib,infra}/**/*.{ts,mjs}', { cwd: projectDir });
+const project = importsOf(new Map(files.map((file) => [file, readFileSync(join(projectDir, file), 'utf8')])));
+
+describe('the layout', () => {
+  test('has no circle of imports', () => {
+    expect(circles(project)).toEqual([]);
+  });
+
+  test('has rules that import only rules and pure helpers', () => {
+    expect(impureRules(project)).toEqual([]);
+  });
+
+  test('has no import into the inner folders of another feature', () => {
+    expect(innerImports(project)).toEqual([]);
+  });
+
+  test('has no loose file in lib', () => {
+    expect(globSync('lib/*.{ts,mjs}', { cwd: projectDir })).toEqual([]);
+  });
+
+  test('has no file in lib that imports functions or infra', () => {
+    const outside = [...project].flatMap(([file, targets]) => targets.filter((target) => file.startsWith('lib/') && !file.startsWith('lib/client/') && /^(functions|infra)\//.test(target)));
+    expect(outside).toEqual([]);
+  });
+
+  test('has no folder of lib with 15 % of its code or more', () => {
+    const sizes = new Map<string, number>();
+    for (const file of files.filter((name) => name.startsWith('lib/'))) {
+      const folder = file.split('/')[1]!;
+      sizes.set(folder, (sizes.get(folder) ?? 0) + readFileSync(join(projectDir, file)).length);
+    }
+    const all = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    expect([...sizes].filter(([, size]) => size >= 0.15 * all)).toEqual([]);
+  });
+});
+
+describe('the checks of the layout', () => {
+  const of = (sources: Record<string, string>) => importsOf(new Map(Object.entries(sources)));
+
+  test('find a circle of three files', () => {
+    const imports = of({ 'lib/a/a.ts': "import { b } from '../b/b.ts';", 'lib/b/b.ts': "import type { C } from './c.ts';", 'lib/b/c.ts': "import { a } from '../a/a.ts';", 'lib/d.ts': "import { a } from './a/a.ts';" });
+    expect(circles(imports)).toEqual([['lib/a/a.ts', 'lib/b/b.ts', 'lib/b/c.ts']]);
+  });
+
+  test('find a rule that imports a store', () => {
+    const imports = of({ 'lib/a/rules/one.ts': "import { b } from '../b.ts';\nimport { c } from './c.ts';\nimport { d } from '../../shared/d.ts';", 'lib/a/b.ts': '', 'lib/a/rules/c.ts': '', 'lib/shared/d.ts': '' });
+    expect(impureRules(imports)).toEqual(['lib/a/rules/one.ts -> lib/a/b.ts']);
+  });
+
+  test('find an import of an inner file of another feature', () => {
+    const imports = of({ 'lib/a/a.ts': "import { x } from '../b/inner/x.ts';\nimport { y } from '../b/rules/y.ts';\nimport { z } from './inner/z.ts';", 'lib/b/inner/x.ts': '', 'lib/b/rules/y.ts': '', 'lib/a/inner/z.ts': '' });
+    expect(innerImports(imports)).toEqual(['lib/a/a.ts -> lib/b/inner/x.ts']);
+  });
+});
