@@ -32,7 +32,7 @@ export async function run(args: string[], client?: Deployed): Promise<string> {
   const { refused, deleted } = judgeUpdate(deployed, after === undefined ? await templatesOfThisSource() : await synthesisedTemplates(after), new Set(allow));
   const told = deleted.length > 0 ? `Goes with the update:\n${lines(deleted)}\n\n` : '';
   if (refused.length === 0) return `${told}Nothing that holds state is replaced or deleted.`;
-  throw new Error(`${told}Refused:\n${lines(refused)}\n\nKeep the logical ids and properties that are deployed, or say --allow <id> for what may be lost. See "Upgrading" in the README.`);
+  throw new Error(`${told}Refused:\n${lines(refused)}\n\nKeep the logical ids and properties that are deployed, or say --allow <id> for what may be lost. See "Upgrading" in infra/README.md.`);
 }
 
 function parsedArguments(args: string[]) {

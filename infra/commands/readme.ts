@@ -1,4 +1,4 @@
-/** `npm run readme`: writes the tables of README.md that are generated from the code, and the client's methods. */
+/** `npm run readme`: writes the tables of the pages that are generated from the code, and the client's methods. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -6,13 +6,12 @@ import { indexNames } from '../../lib/app/capability.ts';
 import { entities, type Entity } from '../../lib/table/entity.ts';
 import { errorCatalogue } from '../../lib/shared/errors.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
-import { twinText } from '../../lib/openapi/document.ts';
 import { type QueueDeclaration, queues } from '../../lib/workers/queues.ts';
 import type { Source } from '../../lib/app/worker.ts';
 import { projectDir } from '../build/build.ts';
 import { clientMethods, clientMethodsFile } from '../build/client.ts';
 import { readSettings, settingMeaning, settingNames, settingValues } from '../stacks/settings.ts';
-import { registeredEndpoints, registeredWorkers } from '../build/registry.ts';
+import { registeredWorkers } from '../build/registry.ts';
 
 type AnyEntity = Entity<never, never, never>;
 
@@ -23,10 +22,6 @@ for (const file of globSync('lib/**/*.ts', { cwd: projectDir })) {
 
 /** The generated tables, by the name in their markers. */
 export const generatedTables: Readonly<Record<string, () => string>> = {
-  endpoints: () => table(
-    ['Path', 'Auth', 'Kind', 'What it does'],
-    registeredEndpoints().toSorted(by(({ path }) => path)).map((endpoint) => [code(endpoint.path), authNames[endpoint.auth], endpoint.kind, endpoint.twinOf === undefined ? endpoint.summary : twinText(endpoint.twinOf, endpoint.differs)]),
-  ),
   errors: () => table(
     ['Status', 'HTTP', 'Send again?', 'Meaning'],
     Object.entries(errorCatalogue).map(([status, { http, retryable, meaning }]) => [code(status), String(http), retryable ? 'yes' : 'no', meaning]),
@@ -65,13 +60,18 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
   },
 };
 
-/** A README with what stands between each pair of markers, `<!-- generated:NAME -->` and `<!-- /generated:NAME -->`, made anew. */
-export function withGeneratedTables(readme: string): string {
-  return readme.replace(/(<!-- generated:(\w+) -->\n)[^]*?(<!-- \/generated:\2 -->)/g, (_all, start: string, name: string, end: string) => {
+/** Returns a page with its generated blocks (`<!-- generated:NAME -->` to `<!-- /generated:NAME -->`) written again. */
+export function withGeneratedTables(page: string): string {
+  return page.replace(/(<!-- generated:(\w+) -->\n)[^]*?(<!-- \/generated:\2 -->)/g, (_all, start: string, name: string, end: string) => {
     const make = generatedTables[name];
     if (!make) throw new Error(`There is no generated table named ${name}, only ${Object.keys(generatedTables).join(', ')}`);
     return `${start}\n${make()}\n\n${end}`;
   });
+}
+
+/** Returns every page of the project, with its path from the root. */
+export function pages(): { readonly file: string; readonly text: string }[] {
+  return globSync(['*.md', '{functions,lib,infra,test}/**/*.md'], { cwd: projectDir }).sort().map((file) => ({ file, text: readFileSync(join(projectDir, file), 'utf8') }));
 }
 
 /** A sample for customers, which the tests run as it stands. */
@@ -85,8 +85,6 @@ function occasionOf(on: Source): string {
   if ('queue' in on) return `for messages of ${on.queue}`;
   return 'inserts' in on ? `for new items: ${on.inserts.join(', ')}` : `every ${on.every}`;
 }
-
-const authNames = { apiKey: 'API key', workspace: 'workspace', none: 'none' } as const;
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -143,7 +141,6 @@ function named(key: string, numbers: readonly (readonly [string, number])[]): st
 }
 
 if (import.meta.main) {
-  const file = join(projectDir, 'README.md');
-  writeFileSync(file, withGeneratedTables(readFileSync(file, 'utf8')));
+  for (const { file, text } of pages()) writeFileSync(join(projectDir, file), withGeneratedTables(text));
   writeFileSync(join(projectDir, clientMethodsFile), clientMethods());
 }

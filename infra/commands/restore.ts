@@ -7,7 +7,7 @@ import type { DeployedResource, StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run -s restore -- table|stream [--stack <stack>]
 
-Prints commands of the AWS CLI for a shell, and runs none of them. See "Restoring the table" in the README.
+Prints commands of the AWS CLI for a shell, and runs none of them. See infra/RESTORE.md.
 
   table     restores a deleted table under its old name, and gives back to it what a restore leaves out
   stream    has the worker that followed the stream of the deleted table follow the new one

@@ -1,22 +1,22 @@
 /** CloudWatch refuses a longer description. */
 const LIMIT = 1024;
 
-/** Where the README tells what to do; a test asserts that the headings exist. */
+/** The section of the runbook for each alarm, as a path within the repository. A test asserts that the headings exist. */
 export const runbooks = {
-  faults: 'README.md#runbook-faults',
-  apiFaults: 'README.md#runbook-api-faults',
-  throttledTable: 'README.md#runbook-throttled-table',
-  deadLetters: 'README.md#runbook-dead-letters',
-  streamDeadLetters: 'README.md#runbook-stream-dead-letters',
-  lateMessages: 'README.md#runbook-late-messages',
-  overdueDeliveries: 'README.md#runbook-overdue-deliveries',
-  lateFanOut: 'README.md#runbook-late-fan-out',
-  lateFirstAttempts: 'README.md#runbook-late-first-attempts',
-  failingMail: 'README.md#runbook-failing-mail',
-  failingWorkers: 'README.md#runbook-failing-workers',
-  crashingWorkers: 'README.md#runbook-crashing-workers',
-  workersBehind: 'README.md#runbook-workers-behind-the-stream',
-  stoppedWorkers: 'README.md#runbook-stopped-workers',
+  faults: 'infra/RUNBOOK.md#faults',
+  apiFaults: 'infra/RUNBOOK.md#api-faults',
+  throttledTable: 'infra/RUNBOOK.md#throttled-table',
+  deadLetters: 'infra/RUNBOOK.md#dead-letters',
+  streamDeadLetters: 'infra/RUNBOOK.md#stream-dead-letters',
+  lateMessages: 'infra/RUNBOOK.md#late-messages',
+  overdueDeliveries: 'infra/RUNBOOK.md#overdue-deliveries',
+  lateFanOut: 'infra/RUNBOOK.md#late-fan-out',
+  lateFirstAttempts: 'infra/RUNBOOK.md#late-first-attempts',
+  failingMail: 'infra/RUNBOOK.md#failing-mail',
+  failingWorkers: 'infra/RUNBOOK.md#failing-workers',
+  crashingWorkers: 'infra/RUNBOOK.md#crashing-workers',
+  workersBehind: 'infra/RUNBOOK.md#workers-behind-the-stream',
+  stoppedWorkers: 'infra/RUNBOOK.md#stopped-workers',
 } as const;
 
 /** `high`: customers notice it now. `low`: nothing is lost, and it gets no worse until the morning. */
@@ -33,12 +33,17 @@ export interface AlarmText {
   readonly impacts: readonly string[];
 }
 
+/** Returns the address of a section of the runbook: absolute below `runbookBaseUrl`, else its path within the repository. */
+export function runbookLink(runbook: string, runbookBaseUrl: string | undefined): string {
+  return runbookBaseUrl === undefined ? runbook : `${runbookBaseUrl.replace(/\/$/, '')}/${runbook}`;
+}
+
 /**
- * An alarm's description: what happens, how urgent it is, what to do, how to find out more, and then the impact; of several, one for each
- * endpoint or worker, as many as there is room for.
+ * Returns an alarm's description: what is broken, the severity, the runbook section, the saved query, and the impact. With several impacts, as many
+ * as CloudWatch's limit allows.
  */
-export function alarmText({ happens, severity, runbook, query, impacts }: AlarmText): string {
-  const head = [happens, `Severity: ${urgency[severity]}`, `Runbook: ${runbook}`, ...(query === undefined ? [] : [`Saved query: ${query}`])].join('\n');
+export function alarmText({ happens, severity, runbook, query, impacts }: AlarmText, runbookBaseUrl: string | undefined): string {
+  const head = [happens, `Severity: ${urgency[severity]}`, `Runbook: ${runbookLink(runbook, runbookBaseUrl)}`, ...(query === undefined ? [] : [`Saved query: ${query}`])].join('\n');
   const distinct = [...new Set(impacts)];
   if (distinct.length === 1) return `${head}\nImpact: ${distinct[0]}`;
   const lines = distinct.map((impact) => `- ${impact}`);

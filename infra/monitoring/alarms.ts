@@ -5,6 +5,7 @@ import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Queues } from '../constructs/queues.ts';
 import type { FamilyStack } from '../stacks/family.ts';
+import { alarmText, type AlarmText } from './alarmText.ts';
 import type { Settings } from '../stacks/settings.ts';
 import type { WorkersStack } from '../stacks/workers.ts';
 
@@ -26,17 +27,17 @@ export interface AlarmDeclaration {
   readonly periods?: number;
   /** Rings below the threshold instead, and also when there is no data at all. */
   readonly whenMissing?: true;
-  readonly description: string;
+  readonly text: AlarmText;
 }
 
 /** Creates an alarm as declared; one without data rings only with `whenMissing`. */
-export function createAlarm(stack: Stack, { id, metric, threshold, periods = 1, whenMissing, description }: AlarmDeclaration): Alarm {
+export function createAlarm(stack: Stack, { id, metric, threshold, periods = 1, whenMissing, text }: AlarmDeclaration, runbookBaseUrl: string | undefined): Alarm {
   return new Alarm(stack, id, {
     metric,
     threshold,
     evaluationPeriods: periods,
     ...(whenMissing && { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }),
     treatMissingData: whenMissing ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
-    alarmDescription: description,
+    alarmDescription: alarmText(text, runbookBaseUrl),
   });
 }

@@ -4,7 +4,7 @@ import { indexNames } from '../../lib/app/capability.ts';
 import { withinFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics, type MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { isRateLimited } from '../../lib/http/capabilities.ts';
-import { runbooks } from './alarmText.ts';
+import { runbookLink, runbooks } from './alarmText.ts';
 import { MILLION, prices } from '../commands/cost/prices.ts';
 import { apiMetric, deliveryMetric, faultsOf, functionMetric, queueMetric, tableMetric, workerFailures } from './metrics.ts';
 import type { MonitoringProps } from './alarms.ts';
@@ -19,18 +19,19 @@ const statistics = { sum: ['Sum'], spread: ['p50', 'p99'], gauge: ['Maximum'] } 
 
 /** Is it healthy; a row for each API family; deliveries, queues and workers, e-mail; the table; what requests cost. */
 export function createDashboard(stack: Stack, props: MonitoringProps): void {
+  const link = (runbook: string) => runbookLink(runbook, props.settings.runbookBaseUrl);
   const dashboard = new Dashboard(stack, 'Dashboard', { defaultInterval: Duration.hours(3) });
   const row = (markdown: string, ...graphs: (GraphWidget | LogQueryWidget)[]) => {
     dashboard.addWidgets(new TextWidget({ width: 24, height: 1, markdown }));
     dashboard.addWidgets(...graphs);
   };
-  row(`**Is it healthy?** Runbook: \`${runbooks.faults}\``, ...health(props));
+  row(`**Is it healthy?** Runbook: \`${link(runbooks.faults)}\``, ...health(props));
   for (const family of props.families) row(`**/${family.family}**`, ...familyGraphs(family, props));
-  row('**Calls that were refused because an API key sent too many**, see "Limits of calls" in the README', ...refusedCalls(props));
-  row(`**Deliveries** Runbook: \`${runbooks.overdueDeliveries}\``, successRate(props), ...metricGraphs('Deliveries', props));
-  row(`**Queues and workers** Runbooks: \`${runbooks.deadLetters}\`, \`${runbooks.failingWorkers}\``, ...queueGraphs(props), ...workerGraphs(props));
+  row('**Refused calls by API key** Limits: `functions/README.md#limits`', ...refusedCalls(props));
+  row(`**Deliveries** Runbook: \`${link(runbooks.overdueDeliveries)}\``, successRate(props), ...metricGraphs('Deliveries', props));
+  row(`**Queues and workers** Runbooks: \`${link(runbooks.deadLetters)}\`, \`${link(runbooks.failingWorkers)}\``, ...queueGraphs(props), ...workerGraphs(props));
   row('**E-mail**', ...metricGraphs('E-mail', props));
-  row(`**Table** Runbook: \`${runbooks.throttledTable}\``, ...tableGraphs(props));
+  row(`**Table** Runbook: \`${link(runbooks.throttledTable)}\``, ...tableGraphs(props));
   row('**Cost** in dollars per million requests at list prices, deliveries and everything else included; see `npm run cost`', ...costGraphs(stack, props));
 }
 

@@ -47,6 +47,8 @@ const schema = z.object({
     .describe('For how many days logs are kept.'),
   alarmEmail: orNothing(z.email('must be an e-mail address'))
     .describe('Who gets the alarms. Without it the alarms exist and notify nobody.'),
+  runbookBaseUrl: orNothing(z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).max(300, 'must have at most 300 characters'))
+    .describe('The address of the files of this repository, such as `https://git.example.com/team/backend/blob/main`. Alarms link to their section of `infra/RUNBOOK.md` there; without it they name the path only.'),
   unverifiedGraceDays: wholeNumber(14, 1, 3_650)
     .describe('For how many days the API keys of an owner work whose e-mail address is not verified.'),
   workspaceCreation: z.enum(['closed', 'open'], 'must be "closed" or "open"').default('closed')
@@ -96,12 +98,12 @@ export type Settings = z.output<typeof schema>;
 
 export const settingNames = Object.keys(schema.shape) as (keyof Settings)[];
 
-/** What a setting means, for the README's table. */
+/** Returns what a setting means, for the table of infra/README.md. */
 export function settingMeaning(name: keyof Settings): string {
   return schema.shape[name].description ?? '';
 }
 
-/** The values that a setting takes, where they are few or a range of numbers, for the README's table; undefined where its meaning says it. */
+/** The values that a setting takes, where they are few or a range of numbers, for the table of infra/README.md; undefined where its meaning says it. */
 export function settingValues(name: keyof Settings): string | undefined {
   const { enum: values, minimum, maximum } = z.toJSONSchema(schema.shape[name]);
   if (values) return values.join(', ');
@@ -133,7 +135,7 @@ export function readSettings(get: (name: keyof Settings) => unknown, names: read
     ...needs.filter(([setting, other]) => isSet(setting) && !isSet(other)).map(([setting, other]) => `${other}: must be set where ${setting} is, but is not set`),
     ...names.filter(isUnknown).map((name) => {
       const meant = nearestName(name, settingNames);
-      return `${name}: is no setting${meant === undefined ? '; the README lists them under "Settings"' : `, but ${meant} is`}`;
+      return `${name}: is no setting${meant === undefined ? '; infra/README.md lists them under "Settings"' : `, but ${meant} is`}`;
     }),
   ];
   if (parsed.success && problems.length === 0) return parsed.data;

@@ -1,6 +1,6 @@
 /**
  * The error catalogue: every status that an answer can carry, its HTTP code, whether a caller may simply send the
- * request again, and what it means. The README's table and the OpenAPI responses are generated from it.
+ * request again, and what it means. The table of functions/README.md and the OpenAPI responses are generated from it.
  */
 export const errorCatalogue = {
   INVALID_ARGUMENT: { http: 400, retryable: false, meaning: 'The request is malformed; the message names the field, `details.issues` lists every problem.' },

@@ -35,7 +35,7 @@ export interface EntityDefinition<S extends z.ZodObject, P, K> {
   readonly indexes?: IndexKeys<z.output<S> & P & K>;
   /** When the item may go, in epoch seconds. DynamoDB removes it later than that, so reads filter. */
   readonly expiresAt?: (value: z.output<S>) => number | undefined;
-  /** One line for the table of entities in the README. */
+  /** One line for the table of entities in MODEL.md. */
   readonly purpose: string;
 }
 
@@ -66,7 +66,7 @@ export interface Entity<T, P, K> {
 
 const everyEntity = new Map<string, Entity<never, never, never>>();
 
-/** Every entity whose module has been imported, by type: for the README's table and the tests. */
+/** Every entity whose module has been imported, by type: for the data model page and the tests. */
 export function entities(): readonly Entity<never, never, never>[] {
   return [...everyEntity.values()];
 }

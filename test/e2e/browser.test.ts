@@ -203,7 +203,7 @@ describe('the dashboard', () => {
     await alarm.waitFor();
     const text = await alarm.innerText();
     expect(text).toContain(`An endpoint of /v2/users answered 500 or above at least ${FAULTS} times in 5 minutes.`);
-    expect(text).toMatch(/Severity\s+high: look now\s+Runbook\s+README\.md#runbook-faults\s/);
+    expect(text).toMatch(/Severity\s+high: look now\s+Runbook\s+infra\/RUNBOOK\.md#faults\s/);
     expect(text).toMatch(/Impact, depending on which\s+customers cannot /);
     expect(text).toMatch(/For v2\.users\.get\s/);
     await withText(health(page), /^\d+ of \d+ alarms rings?$/);

@@ -8,7 +8,7 @@ import { startSystem, type System } from './system.ts';
 
 const project = resolve(import.meta.dirname, '../..');
 const readme = await readFile(resolve(project, 'README.md'), 'utf8');
-const quickStart = readme.slice(readme.indexOf('## Quick start'), readme.indexOf('## Using the API'));
+const quickStart = readme.slice(readme.indexOf('## Quick start'));
 
 /** The quick start's code blocks in their order, each with its language. */
 const blocks = [...quickStart.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, language, text]) => ({ language, text: text as string }));

@@ -29,7 +29,7 @@ function alarm(id: string): Resource['Properties'] {
   return found[1].Properties;
 }
 
-/** `runbook-faults` of `## Runbook: faults`, as the page shows it. */
+/** `api-faults` of `## API faults`, as the page shows it. */
 function anchorsOf(markdown: string): string[] {
   return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase().replace(/[^\p{L}\p{N}\- ]/gu, '').replaceAll(' ', '-'));
 }
@@ -78,13 +78,20 @@ describe('alarms', () => {
     }
   });
 
-  test('lead to a section of the README that exists', () => {
-    const anchors = anchorsOf(readFileSync(join(projectDir, 'README.md'), 'utf8'));
+  test('link to a section of the runbook that exists', () => {
+    const anchors = anchorsOf(readFileSync(join(projectDir, 'infra/RUNBOOK.md'), 'utf8'));
     for (const [, { Properties }] of alarms) {
-      const [, anchor] = /README\.md#(\S+)/.exec(Properties.AlarmDescription) ?? [];
+      const [, anchor] = /infra\/RUNBOOK\.md#(\S+)/.exec(Properties.AlarmDescription) ?? [];
       expect(anchors).toContain(anchor);
     }
     for (const runbook of Object.values(runbooks)) expect(anchors).toContain(runbook.split('#')[1]);
+  });
+
+  test('link to the address of the runbook when the setting names one', () => {
+    const { root } = assemblyOf(registered, { runbookBaseUrl: 'https://git.example.com/team/backend/blob/main/' });
+    for (const [, { Properties }] of resources(root, 'AWS::CloudWatch::Alarm')) {
+      expect(Properties.AlarmDescription).toMatch(/^Runbook: https:\/\/git\.example\.com\/team\/backend\/blob\/main\/infra\/RUNBOOK\.md#[a-z-]+$/m);
+    }
   });
 
   test('without an address notify nobody and need no topic', () => {
@@ -178,16 +185,16 @@ describe('the text of an alarm', () => {
   const impacts = Array.from({ length: 40 }, (_, index) => `customers cannot do the thing with number ${index}, which they need`);
 
   test('shows as many impacts as fit, and how many it leaves out', () => {
-    const text = alarmText({ happens: 'It happens.', severity: 'high', runbook: 'README.md#here', query: 'Stack/faults', impacts });
+    const text = alarmText({ happens: 'It happens.', severity: 'high', runbook: 'infra/RUNBOOK.md#here', query: 'Stack/faults', impacts }, undefined);
     expect(text.length).toBeLessThanOrEqual(1024);
     expect(text.length).toBeGreaterThan(900);
     const shown = impacts.filter((impact) => text.includes(impact)).length;
     expect(text).toContain(`- and ${40 - shown} more`);
-    expect(text.split('\n').slice(0, 4)).toEqual(['It happens.', 'Severity: high: look now', 'Runbook: README.md#here', 'Saved query: Stack/faults']);
+    expect(text.split('\n').slice(0, 4)).toEqual(['It happens.', 'Severity: high: look now', 'Runbook: infra/RUNBOOK.md#here', 'Saved query: Stack/faults']);
   });
 
   test('shows an impact once, and the only one without a list', () => {
-    const impactsOf = (...given: string[]) => alarmText({ happens: 'It happens.', severity: 'low', runbook: 'r', impacts: given }).split('\n').slice(3);
+    const impactsOf = (...given: string[]) => alarmText({ happens: 'It happens.', severity: 'low', runbook: 'r', impacts: given }, undefined).split('\n').slice(3);
     expect(impactsOf('a', 'b', 'a')).toEqual(['Impact, depending on which:', '- a', '- b']);
     expect(impactsOf('a', 'a')).toEqual(['Impact: a']);
   });
@@ -262,7 +269,7 @@ describe('the dashboard', () => {
 
   test('design 11: begins with the health of it all, ends with the table and what requests cost, and has a row for each family, for deliveries, queues and mail between', () => {
     const headings = widgets().flatMap(({ properties }) => properties.markdown?.split('**')[1] ?? []);
-    expect(headings).toEqual(['Is it healthy?', ...[...assembly.families.keys()].map((family) => `/${family}`), 'Calls that were refused because an API key sent too many', 'Deliveries', 'Queues and workers', 'E-mail', 'Table', 'Cost']);
+    expect(headings).toEqual(['Is it healthy?', ...[...assembly.families.keys()].map((family) => `/${family}`), 'Refused calls by API key', 'Deliveries', 'Queues and workers', 'E-mail', 'Table', 'Cost']);
   });
 
   test('shows the refused calls by API key of all functions whose calls are limited, 50 log groups in a query', () => {

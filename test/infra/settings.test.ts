@@ -123,7 +123,7 @@ describe('the settings', () => {
   });
 
   test('refuse what is like none of them, and say where they are', () => {
-    expect(problemsOf({ colour: 'x', constructor: 'x' })).toEqual(['colour', 'constructor'].map((name) => `${name}: is no setting; the README lists them under "Settings"`));
+    expect(problemsOf({ colour: 'x', constructor: 'x' })).toEqual(['colour', 'constructor'].map((name) => `${name}: is no setting; infra/README.md lists them under "Settings"`));
   });
 
   test('leave alone what CDK keeps in the context', () => {

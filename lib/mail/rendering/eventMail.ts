@@ -28,7 +28,7 @@ function placeOf({ documentName, organizationName }: EventMailContent): string |
   return [documentName, organizationName].filter((name) => name !== undefined).join(' · ') || undefined;
 }
 
-/** What a customer's own template at the provider can show (README): every value a text, empty where there is none. */
+/** What a customer's own template at the provider can show: every value a text, empty where there is none. */
 export function templateData(event: string, content: EventMailContent, { recipientName = '', company = '', unsubscribeLink }: { recipientName?: string | undefined; company?: string | undefined; unsubscribeLink: string }): Record<string, string> {
   const { subject, headline, actorName, documentName = '', organizationName = '', quote: commentText = '', link = '', why } = content;
   return { event, subject, headline, actorName, recipientName, commentText, documentName, organizationName, link, why, company, unsubscribeLink };

@@ -101,7 +101,7 @@ const rules: readonly Rule[] = [
   },
   {
     says: 'nothing is of type any',
-    in: /^(functions|lib)\//,
+    in: /^(functions|lib)\/.*\.ts$/,
     broken: matching(/(?:[:<|&,(]|\bas|=>)\s*any\b/),
     bad: { file: 'lib/bad.ts', text: 'function f(a: any) {}\nconst b = a as any;\nlet c: Promise<any>;', at: [1, 2, 3] },
   },
@@ -129,7 +129,7 @@ const rules: readonly Rule[] = [
 function sources(): Source[] {
   const files = [
     ...globSync('{functions,lib,infra,test}/**/*.{ts,mjs}', { cwd: projectDir }),
-    ...globSync('{*.{json,md,mjs},.ci/*,.gitignore}', { cwd: projectDir }),
+    ...globSync('{*.{json,md,mjs},.ci/*,.gitignore,{functions,lib,infra,test}/**/*.md}', { cwd: projectDir }),
   ];
   return files.filter((file) => file !== 'test/unit/app/conventions.test.ts').map((file) => ({ file, text: readFileSync(join(projectDir, file), 'utf8') }));
 }

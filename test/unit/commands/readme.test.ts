@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../../infra/build/build.ts';
-import { generatedTables, withGeneratedTables } from '../../../infra/commands/readme.ts';
+import { generatedTables, pages, withGeneratedTables } from '../../../infra/commands/readme.ts';
 import { entities } from '../../../lib/table/entity.ts';
 
-const readme = readFileSync(join(projectDir, 'README.md'), 'utf8');
+const texts = new Map(pages().map(({ file, text }) => [file, text]));
 
 /** The anchors of a page's headings as GitHub makes them: a repeated one gets a number. */
 function anchorsOf(markdown: string): string[] {
@@ -18,10 +18,15 @@ function anchorsOf(markdown: string): string[] {
   });
 }
 
-/** The links of a page to itself that lead nowhere. */
-function brokenLinks(markdown: string): string[] {
-  const anchors = anchorsOf(markdown);
-  return [...prose(markdown).matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = '']) => anchor).filter((anchor) => !anchors.includes(anchor));
+/** The links of a page within the project that lead to no file or heading. `exists` says whether a path from the root exists. */
+function brokenLinks(file: string, all: ReadonlyMap<string, string>, exists: (path: string) => boolean): string[] {
+  return [...prose(all.get(file)!).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false;
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? file : normalize(join(dirname(file), path));
+    if (anchor === undefined) return !exists(target);
+    return !anchorsOf(all.get(target) ?? '').includes(anchor);
+  });
 }
 
 /** Without blocks of code, whose comments look like headings. */
@@ -34,30 +39,36 @@ function rowsOf(name: string): string[][] {
   return generatedTables[name]!().split('\n').slice(2).map((line) => line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim()));
 }
 
-describe('README.md', () => {
-  test('has the tables that the code gives; npm run readme writes them', () => {
-    expect(withGeneratedTables(readme)).toBe(readme);
+describe('the pages', () => {
+  test('have the tables that the code generates; npm run readme writes them', () => {
+    for (const [, text] of texts) expect(withGeneratedTables(text)).toBe(text);
   });
 
-  test('has every table once', () => {
-    const names = [...readme.matchAll(/^<!-- generated:(\w+) -->$/gm)].map(([, name]) => name);
+  test('have each generated table once', () => {
+    const names = [...texts.values()].flatMap((text) => [...text.matchAll(/^<!-- generated:(\w+) -->$/gm)].map(([, name]) => name));
     expect(names.sort()).toEqual(Object.keys(generatedTables).sort());
   });
 
-  test('has no link to a heading that is not there', () => {
-    expect(brokenLinks(readme)).toEqual([]);
+  test.each([...texts.keys()])('%s has no link that leads nowhere', (file) => {
+    expect(brokenLinks(file, texts, (path) => existsSync(join(projectDir, path)))).toEqual([]);
+  });
+
+  test('begin with a README.md of at most 200 lines', () => {
+    expect(texts.get('README.md')!.trimEnd().split('\n').length).toBeLessThanOrEqual(200);
   });
 });
 
-describe('a link', () => {
+describe('brokenLinks', () => {
   const page = '# One thing\n## `npm start`, twice\n## Same\n## Same\n```\n# no heading\n```\n';
+  const of = (text: string) => brokenLinks('lib/a.md', new Map([['lib/a.md', `${page}${text}`], ['b.md', '# Other']]), (path) => ['lib/a.md', 'b.md', 'lib/code.ts'].includes(path));
 
-  test('may lead to any heading', () => {
-    expect(brokenLinks(`${page}[a](#one-thing) [b](#npm-start-twice) [c](#same) [d](#same-1)`)).toEqual([]);
+  test('accepts links to headings, pages and files that exist', () => {
+    expect(of('[a](#one-thing) [b](#npm-start-twice) [c](#same) [d](#same-1) [e](../b.md#other) [f](../b.md) [g](code.ts) [h](https://example.com/#x)')).toEqual([]);
   });
 
-  test('to anything else is found', () => {
-    expect(brokenLinks(`${page}[a](#no-heading) and [b](#same-2)`)).toEqual(['no-heading', 'same-2']);
+  test('returns links to headings, pages and files that do not exist', () => {
+    const wrong = ['#no-heading', '#same-2', '../b.md#none', '../c.md', '../c.md#other', 'none.ts'];
+    expect(of(wrong.map((link) => `[a](${link})`).join(' '))).toEqual(wrong);
   });
 });
 
@@ -82,15 +93,11 @@ describe('withGeneratedTables', () => {
   });
 
   test('refuses a name that no table has', () => {
-    expect(() => withGeneratedTables(page.replaceAll('errors', 'mistakes'))).toThrow('There is no generated table named mistakes, only endpoints,');
+    expect(() => withGeneratedTables(page.replaceAll('errors', 'mistakes'))).toThrow('There is no generated table named mistakes, only errors,');
   });
 });
 
 describe('the generated tables', () => {
-  test('tell of an endpoint what its declaration says', () => {
-    expect(rowsOf('endpoints')).toContainEqual(['`/v2/workspace/get`', 'workspace', 'read', 'Get a workspace and its API keys']);
-  });
-
   test('tell of a status how it is sent and whether to send the request again', () => {
     expect(rowsOf('errors').find(([status]) => status === '`UNAVAILABLE`')?.slice(0, 3)).toEqual(['`UNAVAILABLE`', '503', 'yes']);
   });

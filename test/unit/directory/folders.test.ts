@@ -190,7 +190,7 @@ class World {
   }
 }
 
-describe('folders whose changes are on the way (README, decisions)', () => {
+describe('folders whose changes are not written everywhere yet', () => {
   const pick = fc.nat({ max: 999 });
   const access = fc.option(fc.constantFrom(...accessTypes), { nil: undefined });
   const add = fc.record({ do: fc.constant('add'), at: pick, to: pick, access });

@@ -15,7 +15,7 @@ export function time(at: number): string {
   return clock.format(at);
 }
 
-/** `**Queues** Runbook: \`README.md#a\`` as its heading and what stands behind it. */
+/** `**Queues** Runbook: \`infra/RUNBOOK.md#a\`` as its heading and what stands behind it. */
 export function heading(markdown: string): { readonly title: string; readonly note: string } {
   const [, title = markdown, note = ''] = /^\*\*(.+?)\*\*\s*(.*)$/s.exec(markdown) ?? [];
   return { title, note: note.replaceAll('`', '') };
