@@ -9,8 +9,11 @@ import { StartError } from '../startError.ts';
 const projectDir = resolve(import.meta.dirname, '../../..');
 const cacheDir = join(projectDir, 'dist/local');
 
-/** What the templates and bundles are made of. `infra/local` only reads them. */
-const sources = ['functions/**/*.ts', 'lib/**/*', 'infra/*.ts', 'cdk.json', 'package-lock.json', 'tsconfig.json', 'infra/local/assembly/synthesise.ts', 'infra/local/assembly/assemblySettings.ts'];
+/** The files that the templates and bundles are made of, as globs. The rest of `infra/local` only reads what is made. */
+export const sources = [
+  'functions/**/*.ts', 'lib/**/*.ts', 'infra/app.ts', 'infra/{build,commands,constructs,monitoring,stacks}/**/*.ts', 'infra/local/assembly/{synthesise,assemblySettings}.ts',
+  'cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json',
+];
 
 /** The most recently used assemblies are kept: another run may still load functions from its own. */
 const KEPT = 5;

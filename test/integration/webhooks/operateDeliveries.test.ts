@@ -121,7 +121,7 @@ describe('trying an endpoint out', () => {
 
   test('deliveries 2: when SQS takes nothing the message is stored, and the sweeper sends it', async () => {
     const endpointId = await endpoint('/a');
-    const { endpoint: declared } = await import(`../../functions${TEST}.ts`);
+    const { endpoint: declared } = await import(`../../../functions${TEST}.ts`);
     const { messageId } = (await declared.run({
       input: { endpointId }, caller: { tenant, withheld: [] }, now: system.now, repeatableId: () => 'test_1', log: { error: () => undefined },
       deps: { ...openAll(declared.uses, environment(process.env)), queue: { send: async () => { throw new Error('SQS is out of order'); } } },

@@ -1,19 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { type Imports, importsOf } from '../../support/imports.ts';
 
 const projectDir = join(import.meta.dirname, '../../..');
-
-/** File -> the files of the project that it imports. */
-type Imports = ReadonlyMap<string, readonly string[]>;
-
-/** Reads what each source file imports; packages and types of packages are left out. */
-function importsOf(sources: ReadonlyMap<string, string>): Imports {
-  return new Map([...sources].map(([file, text]) => {
-    const specifiers = [...text.matchAll(/(?:^|\n)(?:import|export)\b[^;'"]*?from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/g)].map(([, from, dynamic]) => (from ?? dynamic) as string);
-    return [file, specifiers.map((specifier) => normalize(join(dirname(file), specifier))).filter((target) => sources.has(target))];
-  }));
-}
 
 /** Returns the circles of imports: groups of files that all reach each other (Tarjan's strongly connected components). */
 function circles(imports: Imports): string[][] {
