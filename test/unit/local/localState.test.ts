@@ -294,7 +294,7 @@ describe('a guarded process', () => {
   const SLEEP = 'setTimeout(() => undefined, 1e9)';
   /** Starts a process, with a process group of its own, that starts guarded processes and the engine. */
   async function startParent(): Promise<ChildProcess> {
-    const source = (file: string) => JSON.stringify(new URL(`../../infra/local/${file}`, import.meta.url).href);
+    const source = (file: string) => JSON.stringify(new URL(`../../../infra/local/table/${file}`, import.meta.url).href);
     const script = `
       import { startEngine } from ${source('engine.ts')};
       import { spawnGuarded } from ${source('guardedProcess.ts')};
