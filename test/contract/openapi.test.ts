@@ -222,6 +222,7 @@ describe('what client generators need', () => {
 
   test('a rule about which fields are given is a choice of required fields', () => {
     const required = (...names: string[]) => names.map((name) => ({ required: [name] }));
+    expect(schemaOf('/v2/activities/delete').allOf).toEqual([{ anyOf: required('documentId', 'targetEntityId', 'activityIds') }]);
     expect(schemaOf('/v2/notifications/delete').allOf).toEqual([{ anyOf: required('documentId', 'locationId', 'userId', 'notificationIds') }]);
     expect(schemaOf('/v2/commentannotations/comments/add').allOf).toEqual([{ oneOf: required('commentData', 'comments') }]);
     expect(schemaOf('/v2/commentannotations/update').allOf).toEqual([{ anyOf: required('annotationIds', 'locationIds', 'userIds') }, { anyOf: required('updatedData', 'updateUsers') }]);

@@ -10,7 +10,7 @@ import { requireMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { ItemOutcome } from '../../../lib/shared/results.ts';
-import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
+import { closedObject, Id, limits, list, optional, withFieldRule } from '../../../lib/shared/schema.ts';
 
 const selectors = ['documentId', 'targetEntityId', 'activityIds'] as const;
 
@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint({
     documentId: optional(Id),
     targetEntityId: optional(Id),
     activityIds: optional(list(Id, limits.list)),
-  }).check(z.refine((data) => selectors.some((name) => data[name] !== undefined), { error: 'must have at least one of documentId, targetEntityId and activityIds' })),
+  }).check(withFieldRule('anyOf', selectors, z.refine((data) => selectors.some((name) => data[name] !== undefined), { error: 'must have at least one of documentId, targetEntityId and activityIds' }))),
   output: z.object({
     data: z.record(z.string(), ItemOutcome),
     /** Whether the document or target entity has more than one call deletes: the same call deletes those. */
