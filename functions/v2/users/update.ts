@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint({
     z.refine(({ organizationId, options }) => organizationId !== undefined || options?.all === true, { path: ['organizationId'], error: 'is required unless options.all is true' }),
     z.refine(({ documentId, folderId, options }) => !isWide(options) || (documentId === undefined && folderId === undefined),
       { path: ['options'], error: 'must not ask for all together with documentId or folderId' }),
-    // Roles lie on one organization, document or folder: a call that names none has nothing to set them on.
+    // A role is set on one organization, document or folder. A call for all of them names none.
     z.refine(({ users, options }) => !isWide(options) || users.every(({ accessRole }) => accessRole === undefined),
       { path: ['users'], error: 'must not have an accessRole together with options.all or options.allDocuments: a role is set on one named resource' }),
   ),
